@@ -1,0 +1,174 @@
+# mongobp: client backpressure for programs that use an older libmongoc.
+#
+# `make test` and `make demo` need nothing done before them: scripts/setup
+# installs what is missing. Everything built is under build/.
+
+PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+VERSION := 0.1.0
+
+# One directory of objects and of results for each flavour.
+FLAVOUR ?= release
+OUT_release := build
+OUT_asan := build/asan
+OUT := $(OUT_$(FLAVOUR))
+ifeq ($(OUT),)
+$(error unknown FLAVOUR '$(FLAVOUR)': release or asan)
+endif
+OBJ := $(OUT)/obj
+
+CC := gcc
+CFLAGS ?= -O2 -g
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef
+FLAVOUR_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -fPIC -fvisibility=hidden -pthread $(WARNINGS) $(CFLAGS) \
+  $(FLAVOUR_$(FLAVOUR)) -I. -MMD -MP -DMBP_VERSION='"$(VERSION)"'
+ALL_LDFLAGS = -pthread $(FLAVOUR_$(FLAVOUR)) $(LDFLAGS)
+
+# The driver is needed by the tests and the demo only, never by the library.
+PKG_CONFIG ?= pkg-config
+MONGOC := $(shell $(PKG_CONFIG) --exists libmongoc-1.0 && echo libmongoc-1.0 || echo mongoc2)
+need-package = @$(PKG_CONFIG) --exists $(1) || { \
+  echo "make: $(1) was not found by $(PKG_CONFIG); scripts/setup installs it" >&2; exit 1; }
+MONGOC_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(MONGOC))
+MONGOC_LIBS = $(shell $(PKG_CONFIG) --libs $(MONGOC))
+CRITERION_CFLAGS = $(shell $(PKG_CONFIG) --cflags criterion)
+CRITERION_LIBS = $(shell $(PKG_CONFIG) --libs criterion)
+
+objects = $(patsubst %.c,$(OBJ)/%.o,$(wildcard $(1)))
+COMMON := $(call objects,common/*.c)
+SHIM := $(call objects,shim/*.c shim/driver/*.c)
+COMMAND := $(call objects,shim/command/*.c)
+# mongo-admin is a program of its own, built by scripts/mongod.
+SUPPORT := $(filter-out %/mongo-admin.o,$(call objects,tests/support/*.c))
+SUITES := unit preload integration
+SUITE_PROGRAMS := $(SUITES:%=$(OUT)/tests/%)
+FAKE_DRIVER := $(OUT)/tests/libmongoc-fake.so
+PROGRAMS := $(patsubst tests/programs/%.c,$(OUT)/tests/bin/%,$(wildcard tests/programs/*.c))
+BENCHES := $(patsubst tests/bench/%.c,$(OUT)/tests/bench/%,$(wildcard tests/bench/*.c))
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.DEFAULT_GOAL := all
+
+##@ Use
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN { FS = ":.*## " } /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: all
+all: $(OUT)/libmongobp.so $(OUT)/mongobp ## Build the library and the command (needs gcc alone)
+
+.PHONY: demo
+demo: setup ## Run one program without and with mongobp against an overloaded server
+	@$(MAKE) --no-print-directory all test-programs
+	@scripts/mongod with -- scripts/demo
+
+.PHONY: install
+install: all ## Install to PREFIX (default /usr/local), below DESTDIR if given
+	@scripts/install install "$(DESTDIR)" "$(PREFIX)" "$(LIBDIR)" $(OUT)
+
+.PHONY: uninstall
+uninstall: ## Remove what install put there
+	@scripts/install uninstall "$(DESTDIR)" "$(PREFIX)" "$(LIBDIR)"
+
+##@ Check
+
+.PHONY: test
+test: setup ## Run all tests, with a real server
+	@$(MAKE) --no-print-directory all tests
+	@scripts/mongod with -- scripts/test $(OUT) $(SUITES)
+
+.PHONY: check-asan
+check-asan: setup ## Run all tests under AddressSanitizer and UBSan
+	@$(MAKE) --no-print-directory FLAVOUR=asan all tests
+	@scripts/mongod with -- scripts/test --asan $(OUT_asan) $(SUITES)
+
+.PHONY: check-valgrind
+check-valgrind: setup-bench ## Run all tests under valgrind (takes minutes)
+	@$(MAKE) --no-print-directory all tests
+	@scripts/mongod with -- scripts/test --valgrind $(OUT) $(SUITES)
+
+.PHONY: lint
+lint: setup-lint ## Check format, run clang-tidy and cppcheck
+	@scripts/lint
+
+.PHONY: bench
+bench: setup-bench ## Measure what a command costs, and the bucket beside a mutex
+	@$(MAKE) --no-print-directory all benches test-programs
+	@scripts/mongod with -- scripts/bench $(OUT)
+
+##@ Housekeeping
+
+.PHONY: setup setup-lint setup-bench
+setup: ## Install the packages that building and testing need
+	@scripts/setup build server
+setup-lint: ## The same for lint
+	@scripts/setup build lint
+setup-bench: ## The same for bench and check-valgrind
+	@scripts/setup build server bench
+
+.PHONY: format
+format: ## Lay out the sources with clang-format
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+.PHONY: clean
+clean: ## Remove what was built; a fetched server stays (build/server)
+	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run
+
+.PHONY: tests test-programs benches
+tests: $(SUITE_PROGRAMS) $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so) test-programs
+test-programs: $(PROGRAMS)
+benches: $(BENCHES)
+
+# The library: libc alone, and no exported name but the hooks (shim/hooks.h).
+$(OUT)/libmongobp.so: $(COMMON) $(SHIM) shim/exports.map
+	@mkdir -p $(@D)
+	$(CC) -shared -o $@.new $(COMMON) $(SHIM) $(ALL_LDFLAGS) -Wl,--version-script=shim/exports.map \
+	  -Wl,-z,now -Wl,-z,nodelete -Wl,--as-needed -lrt
+	@mv $@.new $@
+
+$(OUT)/mongobp: $(COMMAND) $(COMMON)
+	@mkdir -p $(@D)
+	$(CC) -o $@.new $^ $(ALL_LDFLAGS) -Wl,--as-needed -lrt
+	@mv $@.new $@
+
+# A suite is every file of its folder, with the common code linked in.
+$(OUT)/tests/unit: $(call objects,tests/unit/*.c) $(COMMON) $(SUPPORT)
+$(OUT)/tests/preload: $(call objects,tests/preload/*.c) $(COMMON) $(SUPPORT)
+$(OUT)/tests/integration: $(call objects,tests/integration/*.c) $(COMMON) $(SUPPORT)
+$(SUITE_PROGRAMS):
+	@mkdir -p $(@D)
+	$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) $(CRITERION_LIBS) \
+	  $(if $(filter %/integration,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
+
+# Stands in for libmongoc where no server is wanted; built twice, as two copies.
+$(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so): $(call objects,tests/preload/fake/*.c)
+	@mkdir -p $(@D)
+	$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) $(MONGOC_LIBS)
+
+# Programs that know nothing of mongobp, for tests, demo and benchmark.
+$(OUT)/tests/bin/%: $(OBJ)/tests/programs/%.o
+	@mkdir -p $(@D)
+	$(CC) -o $@ $< $(ALL_LDFLAGS) $(MONGOC_LIBS)
+
+$(OUT)/tests/bench/%: $(OBJ)/tests/bench/%.o $(COMMON)
+	@mkdir -p $(@D)
+	$(CC) -o $@ $^ $(ALL_LDFLAGS) -lrt
+
+$(OBJ)/tests/%.o: tests/%.c | packages
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(CRITERION_CFLAGS) $(MONGOC_CFLAGS) -c -o $@ $<
+
+$(OBJ)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+.PHONY: packages
+packages:
+	$(call need-package,$(MONGOC))
+	$(call need-package,criterion)
+
+-include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

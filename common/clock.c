@@ -1,0 +1,37 @@
+#include "clock.h"
+
+#include <errno.h>
+#include <time.h>
+
+static uint64_t read_ms(clockid_t clock)
+{
+    struct timespec now = {0};
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+uint64_t mbp_clock_ms(void)
+{
+    return read_ms(CLOCK_MONOTONIC);
+}
+
+uint64_t mbp_coarse_clock_ms(void)
+{
+    return read_ms(CLOCK_MONOTONIC_COARSE);
+}
+
+uint64_t mbp_wall_clock_ms(void)
+{
+    return read_ms(CLOCK_REALTIME);
+}
+
+void mbp_sleep_until_ms(uint64_t wake_ms)
+{
+    const struct timespec wake = {
+        .tv_sec = (time_t)(wake_ms / 1000),
+        .tv_nsec = (long)(wake_ms % 1000) * 1000000,
+    };
+    /* An absolute time: after a signal the same call just goes on. */
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL) == EINTR) {
+    }
+}
