@@ -124,9 +124,9 @@ test-programs: $(PROGRAMS)
 benches: $(BENCHES)
 
 # The library: libc alone, and no exported name but the hooks (shim/hooks.h).
-$(OUT)/libmongobp.so: $(COMMON) $(SHIM) shim/exports.map
+$(OUT)/libmongobp.so: $(COMMON) $(SHIM)
 	@mkdir -p $(@D)
-	$(CC) -shared -o $@.new $(COMMON) $(SHIM) $(ALL_LDFLAGS) -Wl,--version-script=shim/exports.map \
+	$(CC) -shared -o $@.new $(COMMON) $(SHIM) $(ALL_LDFLAGS) \
 	  -Wl,-z,now -Wl,-z,nodelete -Wl,--as-needed -lrt
 	@mv $@.new $@
 

@@ -2,6 +2,7 @@
 
 #include "log.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -100,17 +101,18 @@ static void take_slot(void)
 /* The first command of a process, or of a forked child. */
 static __attribute__((cold, noinline)) const struct mbp_engine *first_engine(void)
 {
+    const int caller_errno = errno;
     bool nobody = false;
     pthread_once(&process.once, set_up);
-    if (process.settings.value[MBP_SET_DISABLE]) {
-        return NULL;
+    const bool disabled = process.settings.value[MBP_SET_DISABLE];
+    if (!disabled && atomic_compare_exchange_strong(&process.taking_slot, &nobody, true)) {
+        take_slot();
     }
-    if (!atomic_compare_exchange_strong(&process.taking_slot, &nobody, true)) {
-        /* Another thread is at it; nobody waits for that. */
-        return atomic_load(&process.has_slot) ? &process.engine : &process.slotless_engine;
-    }
-    take_slot();
-    return &process.engine;
+    errno = caller_errno;
+    /* While another thread takes the slot, nobody waits for it. */
+    return disabled                         ? NULL
+           : atomic_load(&process.has_slot) ? &process.engine
+                                            : &process.slotless_engine;
 }
 
 const struct mbp_engine *mbp_process_engine(void)
