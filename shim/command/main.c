@@ -58,9 +58,8 @@ int mbp_print_help(void)
     for (int i = 0; i < SUBCOMMAND_COUNT; i++) {
         printf("  %-8s %s\n", subcommands[i].name, subcommands[i].summary);
     }
-    printf("\nSettings, as environment variables or with --set (there the prefix " //
-           "%s may be left out):\n\n",
-        MBP_ENVIRONMENT_PREFIX);
+    puts("\nSettings, as environment variables, or with --set, where the "
+         "prefix " MBP_ENVIRONMENT_PREFIX " may be left out:\n");
     printf("  %-*s  %-8s  %s\n", width, "Variable", "Default", "Meaning");
     for (int i = 0; i < MBP_SETTING_COUNT; i++) {
         const struct mbp_setting_info *info = &mbp_setting_infos[i];

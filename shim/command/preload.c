@@ -90,8 +90,8 @@ static bool gives_privileges(int fd)
         return false;
     }
     const bool other_user = (status.st_mode & S_ISUID) && status.st_uid != getuid();
-    const bool other_group = (status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) &&
-                             status.st_gid != getgid();
+    const bool other_group =
+        (status.st_mode & S_ISGID) && (status.st_mode & S_IXGRP) && status.st_gid != getgid();
     const bool capabilities = getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
     return other_user || other_group || capabilities;
 }

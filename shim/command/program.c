@@ -15,11 +15,12 @@
 /* What the kernel looks at of a script, and how many scripts it follows. */
 enum { FIRST_LINE_SIZE = 256, MOST_SCRIPTS = 5 };
 
-/* 0, or why the file can't be executed. */
-static int execution_error(const char *path)
+/* 0, or why the file can't be executed; `*seen` tells whether it is there. */
+static int examine(const char *path, bool *seen)
 {
     struct stat status;
-    if (stat(path, &status) != 0) {
+    *seen = stat(path, &status) == 0;
+    if (!*seen) {
         return errno;
     }
     if (S_ISDIR(status.st_mode)) {
@@ -31,27 +32,30 @@ static int execution_error(const char *path)
     return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
-static bool is_absent(int error)
+static int execution_error(const char *path)
 {
-    return error == ENOENT || error == ENOTDIR;
+    bool seen;
+    return examine(path, &seen);
 }
 
 /* A directory of PATH may hold a file that can't be executed while a later one
- * has the right one; only if none has, that is the error. */
+ * has the right one; only if none has, that is the error. A directory that may
+ * not be searched holds nothing, as shells see it. */
 static char *find_in(const char *search_path, const char *name)
 {
     int error = ENOENT;
     for (const char *directory = search_path;; directory++) {
         const size_t length = strcspn(directory, ":");
         const bool is_here = length == 0;
-        char *path = is_here ? mbp_text("./%s", name)
-                             : mbp_text("%.*s/%s", (int)length, directory, name);
-        const int candidate_error = execution_error(path);
+        char *path =
+            is_here ? mbp_text("./%s", name) : mbp_text("%.*s/%s", (int)length, directory, name);
+        bool seen;
+        const int candidate_error = examine(path, &seen);
         if (candidate_error == 0) {
             return path;
         }
         free(path);
-        if (!is_absent(candidate_error)) {
+        if (seen) {
             error = candidate_error;
         }
         directory += length;

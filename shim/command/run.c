@@ -30,8 +30,7 @@ static bool apply_setting(const char *assignment)
     if (setting < 0) {
         mbp_complain("unknown setting %s; did you mean %s?", name, nearest);
     } else if (!mbp_settings_parse(&parsed, (enum mbp_setting)setting, value, expected)) {
-        mbp_complain(
-            "%s=\"%s\" is not %s", mbp_setting_infos[setting].variable, value, expected);
+        mbp_complain("%s=\"%s\" is not %s", mbp_setting_infos[setting].variable, value, expected);
     } else if (setenv(mbp_setting_infos[setting].variable, value, 1) != 0) {
         mbp_complain("can't set %s: %s", name, strerror(errno));
     } else {
