@@ -32,6 +32,7 @@ need-package = @$(PKG_CONFIG) --exists $(1) || { \
   echo "make: $(1) was not found by $(PKG_CONFIG); scripts/setup installs it" >&2; exit 1; }
 MONGOC_CFLAGS = $(shell $(PKG_CONFIG) --cflags $(MONGOC))
 MONGOC_LIBS = $(shell $(PKG_CONFIG) --libs $(MONGOC))
+BSON_LIBS = $(shell $(PKG_CONFIG) --libs $(if $(filter libmongoc-1.0,$(MONGOC)),libbson-1.0,bson2))
 CRITERION_CFLAGS = $(shell $(PKG_CONFIG) --cflags criterion)
 CRITERION_LIBS = $(shell $(PKG_CONFIG) --libs criterion)
 
@@ -44,7 +45,10 @@ SUPPORT := $(filter-out %/mongo-admin.o,$(call objects,tests/support/*.c))
 SUITES := unit preload integration
 SUITE_PROGRAMS := $(SUITES:%=$(OUT)/tests/%)
 FAKE_DRIVER := $(OUT)/tests/libmongoc-fake.so
-PROGRAMS := $(patsubst tests/programs/%.c,$(OUT)/tests/bin/%,$(wildcard tests/programs/*.c))
+FAKE_DRIVERS := $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so) $(FAKE_DRIVER:.so=-bare.so)
+HOSTS := $(OUT)/tests/bin/host_dlopen $(OUT)/tests/bin/host_linked
+PROGRAMS := $(patsubst tests/programs/%.c,$(OUT)/tests/bin/%,\
+  $(filter-out tests/programs/host_%,$(wildcard tests/programs/*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(OUT)/tests/bench/%,$(wildcard tests/bench/*.c))
 
 .DELETE_ON_ERROR:
@@ -119,7 +123,7 @@ clean: ## Remove what was built; a fetched server stays (build/server)
 	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run
 
 .PHONY: tests test-programs benches
-tests: $(SUITE_PROGRAMS) $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so) test-programs
+tests: $(SUITE_PROGRAMS) $(FAKE_DRIVERS) $(HOSTS) test-programs
 test-programs: $(PROGRAMS)
 benches: $(BENCHES)
 
@@ -137,17 +141,33 @@ $(OUT)/mongobp: $(COMMAND) $(COMMON)
 
 # A suite is every file of its folder, with the common code linked in.
 $(OUT)/tests/unit: $(call objects,tests/unit/*.c) $(COMMON) $(SUPPORT)
-$(OUT)/tests/preload: $(call objects,tests/preload/*.c) $(COMMON) $(SUPPORT)
+$(OUT)/tests/preload: $(call objects,tests/preload/*.c) $(COMMON) $(SUPPORT) \
+  $(OBJ)/shim/driver/document.o $(OBJ)/shim/driver/reply.o
 $(OUT)/tests/integration: $(call objects,tests/integration/*.c) $(COMMON) $(SUPPORT)
 $(SUITE_PROGRAMS):
 	@mkdir -p $(@D)
 	$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) $(CRITERION_LIBS) \
 	  $(if $(filter %/integration,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
 
-# Stands in for libmongoc where no server is wanted; built twice, as two copies.
+# Stands in for libmongoc where no server is wanted; built twice, as two copies,
+# and once without libbson.
 $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so): $(call objects,tests/preload/fake/*.c)
 	@mkdir -p $(@D)
-	$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) $(MONGOC_LIBS)
+	$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F) $(BSON_LIBS)
+
+$(FAKE_DRIVER:.so=-bare.so): $(call objects,tests/preload/fake/bare/*.c) \
+  $(filter-out %/reply.o,$(call objects,tests/preload/fake/*.c))
+	@mkdir -p $(@D)
+	$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F)
+
+# The program that uses it, not linked with it and linked with it.
+$(OUT)/tests/bin/host_dlopen: $(OBJ)/tests/programs/host_fake.o
+	@mkdir -p $(@D)
+	$(CC) -o $@ $< $(ALL_LDFLAGS) -ldl
+
+$(OUT)/tests/bin/host_linked: $(OBJ)/tests/programs/host_fake.o $(FAKE_DRIVER)
+	@mkdir -p $(@D)
+	$(CC) -o $@ $< $(ALL_LDFLAGS) -Wl,--no-as-needed $(FAKE_DRIVER) -Wl,-rpath,'$$ORIGIN/..' -ldl
 
 # Programs that know nothing of mongobp, for tests, demo and benchmark.
 $(OUT)/tests/bin/%: $(OBJ)/tests/programs/%.o

@@ -45,7 +45,7 @@ static bool check_file(int fd, off_t *size, char fault[MBP_FAULT_SIZE])
         return fail(fault, "it belongs to user %lu", (unsigned long)status.st_uid);
     }
     if (status.st_mode & (S_IRWXG | S_IRWXO)) {
-        return fail(fault, "others may write to it (mode %03o)", status.st_mode & 0777u);
+        return fail(fault, "others may use it (mode %03o)", status.st_mode & 0777u);
     }
     if (status.st_size != 0 && status.st_size != (off_t)sizeof(struct mbp_layout)) {
         return fail(fault, "its size is %lld, not %zu", (long long)status.st_size,
@@ -136,7 +136,7 @@ bool mbp_segment_attach(struct mbp_segment *segment, const char *name, mbp_milli
     if (fd < 0) {
         return fail_errno(fault, "open");
     }
-    off_t size;
+    off_t size = 0;
     struct mbp_layout *layout = NULL;
     if (check_file(fd, &size, fault) && reserve_memory(fd, fault)) {
         layout = map(fd, PROT_READ | PROT_WRITE, fault);
@@ -160,7 +160,7 @@ bool mbp_segment_open_readonly(
     if (fd < 0) {
         return fail_errno(fault, "open");
     }
-    off_t size;
+    off_t size = 0;
     struct mbp_layout *layout = NULL;
     if (check_file(fd, &size, fault)) {
         if (size == 0) {

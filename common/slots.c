@@ -35,8 +35,11 @@ static uint64_t start_of(uint64_t owner)
     return owner >> (PID_BITS + NAMESPACE_BITS);
 }
 
-/* Field 22 of /proc/PID/stat; 0 where it can't be read. The program's name, in
- * parentheses before it, may itself hold spaces and parentheses. */
+#define ZOMBIE UINT64_MAX
+
+/* Field 22 of /proc/PID/stat; 0 where it can't be read, ZOMBIE for a process
+ * that has ended but was not waited for. The program's name, in parentheses
+ * before it all, may itself hold spaces and parentheses. */
 static uint64_t start_ticks_of(pid_t pid)
 {
     char path[32];
@@ -53,6 +56,9 @@ static uint64_t start_ticks_of(pid_t pid)
     }
     text[length] = '\0';
     const char *field = strrchr(text, ')');
+    if (field && strncmp(field, ") Z", 3) == 0) {
+        return ZOMBIE;
+    }
     for (int number = 2; field && number < 22; number++) {
         field = strchr(field + 1, ' ');
     }
@@ -102,8 +108,8 @@ static bool owner_is_dead(uint64_t owner, const struct mbp_identity *self)
         return true;
     }
     const uint64_t start_ticks = start_ticks_of(pid_of(owner));
-    return start_ticks != 0 && start_of(owner) != 0 &&
-           low_bits(start_ticks, START_BITS) != start_of(owner);
+    return start_ticks == ZOMBIE || (start_ticks != 0 && start_of(owner) != 0 &&
+                                        low_bits(start_ticks, START_BITS) != start_of(owner));
 }
 
 static void copy_text(char *to, size_t size, const char *from)

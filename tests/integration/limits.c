@@ -103,7 +103,7 @@ Test(limits, return_rate_is_a_setting)
 
 /* A delay of up to ten minutes does not fit into a millisecond, but for one
  * case in 600,000. */
-Test(limits, no_token_is_spent_on_a_retry_past_the_deadline)
+Test(limits, no_token_is_spent_on_a_retry_past_the_deadline, .timeout = 60)
 {
     setenv("MONGOBP_TIMEOUT_MS", "1", 1);
     setenv("MONGOBP_BASE_BACKOFF_MS", "600000", 1);

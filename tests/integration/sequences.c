@@ -10,21 +10,22 @@
 
 TestSuite(sequences, .init = fixture_settings, .fini = fixture_end);
 
-static const struct rejection *sequence;
+/* What is to come after the present one; ends with one that has no command. */
+static const struct rejection *next_rejection;
 
-/* The rejection after the one that just happened. */
 static void go_on(const char *command, int number)
 {
     (void)command;
-    if (sequence[number].command) {
-        reject_as(&sequence[number]);
+    (void)number;
+    if (next_rejection->command) {
+        reject_as(next_rejection++);
     }
 }
 
 /* Runs an insert against rejections, one for each send; the last one stays. */
 static bool insert_against(const struct rejection *rejections, bson_t *reply, bson_error_t *error)
 {
-    sequence = rejections;
+    next_rejection = rejections + 1;
     watch_react(NULL, go_on);
     return reject_as(rejections) && insert_number(1, reply, error);
 }

@@ -145,7 +145,8 @@ Test(fake_binding, reached_by_a_jump_linked)
 
 Test(fake_binding, reached_by_a_jump_opened_global)
 {
-    fake_expect(fake_dlopen, ACTIONS("open:A:global:@fake", "run:A:ok:j"), "A ok sends=1 reply=1\n");
+    fake_expect(
+        fake_dlopen, ACTIONS("open:A:global:@fake", "run:A:ok:j"), "A ok sends=1 reply=1\n");
 }
 
 Test(fake_binding, reached_by_a_jump_opened_local)
@@ -244,8 +245,8 @@ Test(fake_binding, version_nobody_knows)
 
 Test(fake_binding, version_is_noted_in_the_slot)
 {
-    fake_expect(fake_linked, ACTIONS("linked:A", "version:A:1.17.6", "run:A:ok"),
-        "A ok sends=1 reply=1\n");
+    fake_expect(
+        fake_linked, ACTIONS("linked:A", "version:A:1.17.6", "run:A:ok"), "A ok sends=1 reply=1\n");
     const struct mbp_slot *slot = &fake_segment().layout->slots[0];
     cr_expect_str_eq(slot->driver_version, "1.17.6");
     cr_expect_str_eq(slot->program, "host_linked");

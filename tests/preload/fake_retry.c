@@ -45,12 +45,10 @@ Test(fake_retry, errors_that_are_not_retryable)
         const char *out;
     } cases[] = {
         {"run:A:11000", "A failed sends=1 error=17/11000 'send 1 failed' reply=1 code=11000\n"},
-        {"run:A:462o",
-            "A failed sends=1 error=17/462 'send 1 failed' reply=1 code=462 "
-            "labels=SystemOverloadedError\n"},
-        {"run:A:462n",
-            "A failed sends=1 error=17/462 'send 1 failed' reply=1 code=462 "
-            "labels=NoWritesPerformed\n"},
+        {"run:A:462o", "A failed sends=1 error=17/462 'send 1 failed' reply=1 code=462 "
+                       "labels=SystemOverloadedError\n"},
+        {"run:A:462n", "A failed sends=1 error=17/462 'send 1 failed' reply=1 code=462 "
+                       "labels=NoWritesPerformed\n"},
         {"run:A:blank", "A failed sends=1 error=17/0 'send 1 failed' reply=empty\n"},
         {"run:A:0ro", "A failed sends=1 error=17/0 'send 1 failed' reply=1" BOTH "\n"},
         {"run:A:10107ro",
@@ -90,9 +88,8 @@ Test(fake_retry, no_writes_performed)
         {"run:A:462ron,462ro,11000",
             "A failed sends=3 error=17/11000 'send 3 failed' reply=3 code=11000\n"},
         /* Nobody to compare with: the error itself. */
-        {"run:A:462n",
-            "A failed sends=1 error=17/462 'send 1 failed' reply=1 code=462 "
-            "labels=NoWritesPerformed\n"},
+        {"run:A:462n", "A failed sends=1 error=17/462 'send 1 failed' reply=1 code=462 "
+                       "labels=NoWritesPerformed\n"},
         /* Kept and brought back where only one of the two is wanted. */
         {"run:A:462ro,11000n:e", "A failed sends=2 reply=1 code=462" BOTH "\n"},
         {"run:A:462ro,11000n:r", "A failed sends=2 error=17/462 'send 1 failed'\n"},
@@ -171,7 +168,8 @@ Test(fake_retry, errno_is_what_the_driver_left)
 {
     fake_expect(fake_linked,
         ACTIONS("linked:A", "run:A:errno+ok", "run:A:errno+462ro,ok", "run:A:462ro,errno+ok",
-            "run:A:462ro,errno+462ro:re", "run:A:errno+11000", "run:A:errno+empty:r", "run:A:462ro"),
+            "run:A:462ro,errno+462ro:re", "run:A:errno+11000", "run:A:errno+empty:r",
+            "run:A:462ro"),
         "A ok sends=1 errno=fake reply=1\n"
         "A ok sends=2 errno=fake reply=2\n"
         "A ok sends=2 errno=fake reply=2\n"

@@ -102,6 +102,7 @@ bool sim_capacity_report(const struct sim_options *options, FILE *out, const cha
     static const struct {
         uint64_t hosts, clients_a_host;
     } fleets[] = {{1, 100000}, {10, 10000}, {100, 1000}, {1000, 100}, {10, 1000}, {1000, 1000}};
+    const uint64_t outage_steps = sim_fleet_options(options, SIM_OUTAGE, 1, 1, 1).outage_steps;
     struct sim_table table;
     sim_table_open(&table, "hosts|clients|ops_per_s_host|at_least|at_most|recommended|"
                            "seconds_of_ops|amplification_at_default|lost_percent_at_default");
@@ -115,8 +116,7 @@ bool sim_capacity_report(const struct sim_options *options, FILE *out, const cha
         "seconds_of_ops is the same in operations the host begins in so many seconds. The last\n"
         "two: outage amplification, and loss of the burst, with %llu tokens.\n\n",
         (unsigned long long)options->burst_percent, (double)options->burst_loss_permille / 10,
-        (unsigned long long)options->steps / 3,
-        (double)(options->steps / 3 * options->step_ms) / 1000,
+        (unsigned long long)outage_steps, (double)(outage_steps * options->step_ms) / 1000,
         (double)options->outage_amplification_percent / 100, (unsigned long long)options->capacity);
     sim_table_print(&table, out, 0);
     const bool good = sim_table_save(&table, directory, "capacity.tsv");

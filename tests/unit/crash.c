@@ -46,22 +46,59 @@ static _Noreturn void work_until_killed(struct tally *tally, int number)
     }
 }
 
-/* Waits until the process has done as much as it is given to do; a quarter of
- * them are given nothing and die on their way into the segment. */
-static void kill_after(struct tally *tally, int number, pid_t child, unsigned short random[3])
+struct victim {
+    int number;
+    pid_t child;
+};
+
+static struct victim start(struct tally *tally, int number)
 {
-    if (nrand48(random) % 4 == 0) {
-        for (long spin = nrand48(random) % 2000; spin > 0; spin--) {
-            sched_yield();
+    const struct victim victim = {.number = number, .child = child_fork()};
+    if (victim.child == 0) {
+        work_until_killed(tally, number);
+    }
+    return victim;
+}
+
+/* On its way into the segment, as far as it gets. */
+static void kill_early(struct victim victim, long spins)
+{
+    for (volatile long spin = 0; spin < spins; spin++) {
+    }
+    cr_expect(child_kill(victim.child), "process %d failed", victim.number);
+}
+
+static void kill_at_work(struct victim victim, const struct tally *tally, uint64_t enough)
+{
+    while ((!tally->attached[victim.number] || tally->acknowledged[victim.number] < enough) &&
+           !child_has_ended(victim.child)) {
+        sched_yield();
+    }
+    cr_expect(child_kill(victim.child), "process %d failed", victim.number);
+}
+
+/* A third die early; the others work, a few at a time, and the one that has
+ * worked longest is killed to make room for the next. */
+static void start_and_kill_all(struct tally *tally)
+{
+    unsigned short random[3] = {11, 12, 13};
+    struct victim working[AT_ONCE];
+    unsigned started = 0;
+    unsigned killed = 0;
+    for (int i = 0; i < PROCESSES; i++) {
+        const struct victim victim = start(tally, i);
+        if (nrand48(random) % 3 == 0) {
+            kill_early(victim, nrand48(random) % 500000);
+            continue;
         }
-    } else {
-        const uint64_t enough = (uint64_t)nrand48(random) % 2000;
-        while ((!tally->attached[number] || tally->acknowledged[number] < enough) &&
-               !child_has_ended(child)) {
-            sched_yield();
+        working[started++ % AT_ONCE] = victim;
+        if (started - killed == AT_ONCE) {
+            kill_at_work(working[killed++ % AT_ONCE], tally, (uint64_t)nrand48(random) % 2000);
         }
     }
-    cr_expect(child_kill(child), "process %d failed", number);
+    while (killed < started) {
+        kill_at_work(working[killed++ % AT_ONCE], tally, 1);
+    }
 }
 
 static void attach_count_and_spend(void *unused)
@@ -82,19 +119,7 @@ static void attach_count_and_spend(void *unused)
 Test(crash, two_hundred_killed_processes_lose_no_count, .init = scratch_begin, .fini = scratch_end)
 {
     struct tally *tally = shared_memory(sizeof *tally);
-    unsigned short random[3] = {11, 12, 13};
-    pid_t children[PROCESSES];
-    for (int i = 0; i < PROCESSES + AT_ONCE; i++) {
-        if (i < PROCESSES) {
-            children[i] = child_fork();
-            if (children[i] == 0) {
-                work_until_killed(tally, i);
-            }
-        }
-        if (i >= AT_ONCE) {
-            kill_after(tally, i - AT_ONCE, children[i - AT_ONCE], random);
-        }
-    }
+    start_and_kill_all(tally);
 
     struct mbp_segment segment;
     char fault[MBP_FAULT_SIZE] = "";

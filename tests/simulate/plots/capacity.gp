@@ -12,8 +12,8 @@ set xlabel "hosts N (log scale)"
 set ylabel "tokens in a host's bucket (log scale)"
 set key bottom left noreverse Left reverse
 rows = "< awk -F'\\t' '$2 == 100000' '" . data . "/capacity.tsv'"
-set label 1 "more: an outage is made worse by half and more" at 60,20000 left tc rgb red
-set label 2 "less: a burst of 2 % of the clients fails" at 0.7,400 left tc rgb grey
+set label 1 "more: in an outage more than 1.5 requests for an operation" at 1500,20000 right tc rgb red
+set label 2 "fewer: part of a burst\nof 2 % of the clients fails" at 0.6,580 left tc rgb grey
 plot rows using 1:4:5 with filledcurves lc rgb sky fs solid 0.35 title "good", \
      rows using 1:5 with linespoints pt 9 ps 1.1 lw 2 lc rgb red title "at most", \
      rows using 1:4 with linespoints pt 11 ps 1.1 lw 2 lc rgb grey title "at least", \

@@ -6,8 +6,9 @@ set title "Clients' view: " . title_of(name) font ",16"
 set xlabel "clients, by latency"
 set ylabel "steps until the end, or requests (log scale)"
 set logscale y
+set key opaque
 set yrange [0.8:5000]
-set xrange [0:800]
+set xrange [0:*]
 file = data . "/clients-" . name . ".tsv"
 plot file using 1:(strcol(4) eq "succeeded" ? $2 : NaN) with points pt 7 ps 0.25 lc rgb blue title "latency (succeeded)", \
      file using 1:(strcol(4) eq "gave-up" ? $2 : NaN) with points pt 7 ps 0.25 lc rgb red title "time until it gave up", \

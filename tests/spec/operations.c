@@ -1,0 +1,299 @@
+#include "tests/spec/operations.h"
+
+#include "tests/spec/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct operation_row *const tables[] = {
+    runner_operations,
+    client_operations,
+    database_operations,
+    read_operations,
+    write_operations,
+    index_operations,
+    session_operations,
+    cursor_operations,
+    bucket_operations,
+    client_bulk_operations,
+};
+
+/* ---- finding ------------------------------------------------------------------------------- */
+
+static const struct operation_row *find(enum kind kind, const char *name)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const struct operation_row *row = tables[i]; row->name; row++)
+            if (row->kind == kind && !strcmp(row->name, name))
+                return row;
+    return NULL;
+}
+
+/* Whether some object has it in this driver; true as well for a name that nobody knows. */
+static bool some_object_has(const char *name)
+{
+    bool missing = false;
+
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (const struct operation_row *row = tables[i]; row->name; row++) {
+            if (strcmp(row->name, name))
+                continue;
+            if (row->run)
+                return true;
+            missing = true;
+        }
+    return !missing;
+}
+
+bool operations_available(struct test *test, const bson_t *owner, const char *key)
+{
+    bson_iter_t iter;
+    bson_t definition, arguments, nested;
+
+    for (doc_each(owner, key, &iter); bson_iter_next(&iter);) {
+        const char *name;
+        iter_view(&iter, &definition);
+        name = doc_text(&definition, "name", "?");
+        if (!some_object_has(name))
+            return not_applicable(test, "%s", name);
+        doc_view(&definition, "arguments", &arguments);
+        if (!operations_available(test, &arguments, "callback"))
+            return false;
+        if (doc_view(&arguments, "operation", &nested) &&
+            !some_object_has(doc_text(&nested, "name", "?")))
+            return not_applicable(test, "%s", doc_text(&nested, "name", "?"));
+    }
+    return true;
+}
+
+/* ---- what functions leave ------------------------------------------------------------------ */
+
+bool argument_view(struct operation *operation, const char *name, bson_t *view)
+{
+    return doc_view(&operation->arguments, name, view) ||
+           fail(operation->test, "%s needs a document '%s'", operation->name, name);
+}
+
+const char *argument_text(struct operation *operation, const char *name)
+{
+    const char *text = doc_text(&operation->arguments, name, NULL);
+
+    if (!text)
+        fail(operation->test, "%s needs a string '%s'", operation->name, name);
+    return text;
+}
+
+bool outcome(struct operation *operation, bool ok)
+{
+    operation->failed = !ok;
+    return true;
+}
+
+void result_document(struct operation *operation, const bson_t *value)
+{
+    bson_reinit(&operation->result);
+    BSON_APPEND_DOCUMENT(&operation->result, "v", value);
+    operation->level = MATCH_ROOT;
+}
+
+void result_iter(struct operation *operation, const bson_iter_t *value)
+{
+    bson_reinit(&operation->result);
+    doc_append(&operation->result, "v", value);
+    operation->level = MATCH_ROOT;
+}
+
+bool cursor_failed(struct operation *operation, mongoc_cursor_t *cursor)
+{
+    const bson_t *reply = NULL;
+
+    if (!mongoc_cursor_error_document(cursor, &operation->error, &reply))
+        return false;
+    if (reply) {
+        bson_destroy(&operation->reply);
+        bson_copy_to(reply, &operation->reply);
+    }
+    return operation->failed = true;
+}
+
+bool result_rows(struct operation *operation, mongoc_cursor_t *cursor, const char *field)
+{
+    const bson_t *document;
+    bson_iter_t iter;
+    bson_t array;
+    char key[16];
+    uint32_t count = 0;
+
+    bson_reinit(&operation->result);
+    BSON_APPEND_ARRAY_BEGIN(&operation->result, "v", &array);
+    while (mongoc_cursor_next(cursor, &document)) {
+        snprintf(key, sizeof key, "%u", count++);
+        if (!field)
+            BSON_APPEND_DOCUMENT(&array, key, document);
+        else if (doc_find(document, field, &iter))
+            doc_append(&array, key, &iter);
+    }
+    bson_append_array_end(&operation->result, &array);
+    operation->level = MATCH_ROWS;
+    cursor_failed(operation, cursor);
+    mongoc_cursor_destroy(cursor);
+    return true;
+}
+
+bool result_names(struct operation *operation, char **names)
+{
+    bson_t array;
+    char key[16];
+
+    bson_reinit(&operation->result);
+    BSON_APPEND_ARRAY_BEGIN(&operation->result, "v", &array);
+    for (uint32_t i = 0; names && names[i]; i++) {
+        snprintf(key, sizeof key, "%u", i);
+        BSON_APPEND_UTF8(&array, key, names[i]);
+    }
+    bson_append_array_end(&operation->result, &array);
+    bson_strfreev(names);
+    return outcome(operation, names != NULL);
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+static bool save(struct operation *operation, const char *id)
+{
+    enum kind kind = operation->made.cursor   ? CURSOR
+                     : operation->made.stream ? CHANGE_STREAM
+                                              : VALUE;
+    struct entity *entity;
+
+    if (kind == VALUE && bson_empty(&operation->result))
+        return fail(operation->test, "%s gave no result to save", operation->name);
+    entity = entity_add(operation->test, id, kind);
+    if (!entity)
+        return false;
+    entity->client = operation->object ? operation->object->client : NULL;
+    entity->cursor = operation->made.cursor;
+    entity->peeked = operation->made.peeked;
+    entity->stream = operation->made.stream;
+    memset(&operation->made, 0, sizeof operation->made);
+    bson_concat(&entity->value, &operation->result);
+    return true;
+}
+
+static bool check(struct operation *operation, const bson_t *definition)
+{
+    struct test *test = operation->test;
+    bson_iter_t expected, actual;
+    bson_t error;
+
+    if (doc_bool(definition, "ignoreResultAndError", false))
+        return true;
+    if (doc_view(definition, "expectError", &error))
+        return operation->failed ? error_check(operation, &error)
+                                 : fail(test, "expected an error, actual success");
+    if (operation->failed)
+        return fail(test, "unexpected error: %s", operation->error.message);
+    if (doc_find(definition, "expectResult", &expected)) {
+        struct match match = test_matcher(test);
+        snprintf(match.path, sizeof match.path, "result");
+        if (!match_value(&match, &expected,
+                doc_first(&operation->result, &actual) ? &actual : NULL, operation->level))
+            return fail(test, "%s", match.why);
+    }
+    return !doc_has(definition, "saveResultAsEntity") ||
+           save(operation, doc_text(definition, "saveResultAsEntity", NULL));
+}
+
+/* Finds object and function and makes the options; NULL where the test has a verdict. */
+static const struct operation_row *prepare(struct operation *operation, const bson_t *definition)
+{
+    struct test *test = operation->test;
+    const char *id = doc_text(definition, "object", "?");
+    bool runner = !strcmp(id, "testRunner");
+    const struct operation_row *row;
+
+    operation->object = runner ? NULL : entity_find(test, id);
+    if (!runner && !operation->object) {
+        fail(test, "no entity '%s'", id);
+        return NULL;
+    }
+    row = find(runner ? TEST_RUNNER : operation->object->kind, operation->name);
+    if (!row) {
+        fail(test, "unknown operation '%s' of a %s", operation->name,
+            kind_name(runner ? TEST_RUNNER : operation->object->kind));
+        return NULL;
+    }
+    if (!row->run) {
+        not_applicable(test, "%s", operation->name);
+        return NULL;
+    }
+    doc_view(definition, "arguments", &operation->arguments);
+    operation->prefs = in_words(row->reads, "readPreference")
+                           ? NULL
+                           : read_preference(test, &operation->arguments);
+    if (!driver_options(test, &operation->arguments, row->reads, &operation->opts))
+        return NULL;
+    return test->verdict == PASSED ? row : NULL;
+}
+
+bool operation_run(struct test *test, const bson_t *definition, struct operation *operation)
+{
+    const struct operation_row *row;
+
+    memset(operation, 0, sizeof *operation);
+    operation->test = test;
+    operation->name = doc_text(definition, "name", "?");
+    operation->level = MATCH_ROOT;
+    bson_init(&operation->arguments);
+    bson_init(&operation->opts);
+    bson_init(&operation->reply);
+    bson_init(&operation->result);
+    if (!only_keys(test, definition, "operation",
+            "name object arguments ignoreResultAndError expectError expectResult "
+            "saveResultAsEntity"))
+        return false;
+    row = prepare(operation, definition);
+    return row && row->run(operation) && check(operation, definition);
+}
+
+void operation_end(struct operation *operation)
+{
+    mongoc_cursor_destroy(operation->made.cursor);
+    mongoc_change_stream_destroy(operation->made.stream);
+    bson_destroy(operation->made.peeked);
+    mongoc_read_prefs_destroy(operation->prefs);
+    bson_destroy(&operation->opts);
+    bson_destroy(&operation->reply);
+    bson_destroy(&operation->result);
+}
+
+/* A verdict is told with the operation that led to it. */
+static void tell_where(struct test *test, unsigned number, const char *name)
+{
+    char *reason = test->reason;
+
+    if (test->verdict != FAILED)
+        return;
+    test->reason = NULL;
+    if (asprintf(&test->reason, "operation %u, %s: %s", number, name, reason ? reason : "") < 0)
+        test->reason = reason;
+    else
+        free(reason);
+}
+
+bool operations_run(struct test *test, const bson_t *owner, const char *key)
+{
+    struct operation operation;
+    bson_iter_t iter;
+    bson_t definition;
+    unsigned number = 0;
+    bool ok = true;
+
+    for (doc_each(owner, key, &iter); ok && bson_iter_next(&iter); number++) {
+        iter_view(&iter, &definition);
+        ok = operation_run(test, &definition, &operation);
+        if (!ok)
+            tell_where(test, number, doc_text(&definition, "name", "?"));
+        operation_end(&operation);
+    }
+    return ok;
+}
