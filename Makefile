@@ -53,6 +53,7 @@ BENCHES := $(patsubst tests/bench/%.c,$(OUT)/tests/bench/%,$(wildcard tests/benc
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
+.SECONDARY:
 .DEFAULT_GOAL := all
 
 ##@ Use
@@ -120,7 +121,7 @@ format: ## Lay out the sources with clang-format
 
 .PHONY: clean
 clean: ## Remove what was built; a fetched server stays (build/server)
-	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run
+	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run build/bench
 
 .PHONY: tests test-programs benches
 tests: $(SUITE_PROGRAMS) $(FAKE_DRIVERS) $(HOSTS) test-programs

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,6 +29,16 @@ enum mbp_log_level mbp_log_get_level(void)
     return (enum mbp_log_level)atomic_load_explicit(&threshold, memory_order_relaxed);
 }
 
+/* The one socket that is a log: systemd's. */
+static bool leads_to_the_journal(int fd)
+{
+    static const char journal[] = "/run/systemd/journal/";
+    struct sockaddr_un peer = {0};
+    socklen_t length = sizeof peer;
+    return getpeername(fd, (struct sockaddr *)&peer, &length) == 0 &&
+           peer.sun_family == AF_UNIX && strncmp(peer.sun_path, journal, sizeof journal - 1) == 0;
+}
+
 /* A daemon may have closed its standard error, and descriptor 2 may now be its
  * connection to a server or a file of its own. */
 static bool is_for_people(int fd)
@@ -42,13 +53,7 @@ static bool is_for_people(int fd)
     if (S_ISREG(status.st_mode)) {
         return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY;
     }
-    if (S_ISSOCK(status.st_mode)) { /* the journal's is a Unix socket */
-        struct sockaddr_storage address = {0};
-        socklen_t length = sizeof address;
-        return getsockname(fd, (struct sockaddr *)&address, &length) == 0 &&
-               address.ss_family == AF_UNIX;
-    }
-    return false;
+    return S_ISSOCK(status.st_mode) && leads_to_the_journal(fd);
 }
 
 static bool would_not_block(int fd)
@@ -57,26 +62,49 @@ static bool would_not_block(int fd)
     return poll(&ready, 1, 0) == 1 && (ready.revents & POLLOUT);
 }
 
-/* A reader that has gone must not end the program. */
-static void write_without_sigpipe(int fd, const char *line, size_t length)
+static void take_back(int signal)
 {
-    sigset_t sigpipe;
+    const struct timespec at_once = {0};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, signal);
+    while (sigtimedwait(&set, NULL, &at_once) < 0 && errno == EINTR) {
+    }
+}
+
+/* A reader that has gone (SIGPIPE) or a file that may not grow (SIGXFSZ) must
+ * not end the program. */
+static void write_without_signals(int fd, const char *line, size_t length)
+{
+    sigset_t deadly;
     sigset_t before;
     sigset_t pending;
-    sigemptyset(&sigpipe);
-    sigaddset(&sigpipe, SIGPIPE);
-    if (pthread_sigmask(SIG_BLOCK, &sigpipe, &before) != 0) {
+    sigemptyset(&deadly);
+    sigaddset(&deadly, SIGPIPE);
+    sigaddset(&deadly, SIGXFSZ);
+    if (pthread_sigmask(SIG_BLOCK, &deadly, &before) != 0) {
         return;
     }
     sigemptyset(&pending);
     sigpending(&pending);
-    const bool was_pending = sigismember(&pending, SIGPIPE);
-    if (write(fd, line, length) < 0 && errno == EPIPE && !was_pending) {
-        const struct timespec at_once = {0};
-        while (sigtimedwait(&sigpipe, NULL, &at_once) < 0 && errno == EINTR) {
+    if (write(fd, line, length) < 0) {
+        const int signal = errno == EPIPE ? SIGPIPE : errno == EFBIG ? SIGXFSZ : 0;
+        if (signal && !sigismember(&pending, signal)) {
+            take_back(signal);
         }
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* Text that isn't ours, a bad value say, must not make lines of its own nor
+ * steer a terminal. */
+static void make_harmless(char *text)
+{
+    for (; *text; text++) {
+        if ((unsigned char)*text < ' ' || *text == 0x7f) {
+            *text = '?';
+        }
+    }
 }
 
 void mbp_log(enum mbp_log_level level, const char *format, ...)
@@ -96,9 +124,11 @@ void mbp_log(enum mbp_log_level level, const char *format, ...)
     if (length > (int)sizeof line - 2) {
         length = (int)sizeof line - 2;
     }
+    line[length] = '\0';
+    make_harmless(line);
     line[length] = '\n';
     if (is_for_people(STDERR_FILENO) && would_not_block(STDERR_FILENO)) {
-        write_without_sigpipe(STDERR_FILENO, line, (size_t)length + 1);
+        write_without_signals(STDERR_FILENO, line, (size_t)length + 1);
     }
     errno = saved_errno;
 }

@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 static struct {
-    pthread_once_t once;
+    pthread_once_t settings_once;
     struct mbp_settings settings;
+    pthread_once_t attach_once;
     struct mbp_policy policy;
     struct mbp_segment segment;
     struct mbp_random random;
@@ -17,7 +18,7 @@ static struct {
     _Atomic(const char *) driver_version;
     _Atomic bool has_slot; /* `engine` may be used; false again in a forked child */
     _Atomic bool taking_slot;
-} process = {.once = PTHREAD_ONCE_INIT};
+} process = {.settings_once = PTHREAD_ONCE_INIT, .attach_once = PTHREAD_ONCE_INIT};
 
 static void complain(const char *complaint)
 {
@@ -35,6 +36,12 @@ static void read_settings(void)
     mbp_settings_read_own(&process.settings, keep_quiet);
     mbp_log_set_level((enum mbp_log_level)process.settings.value[MBP_SET_LOG]);
     mbp_settings_read_own(&process.settings, complain);
+}
+
+const struct mbp_settings *mbp_process_settings(void)
+{
+    pthread_once(&process.settings_once, read_settings);
+    return &process.settings;
 }
 
 static void attach(void)
@@ -67,10 +74,6 @@ static void forget_slot_in_child(void)
 
 static void set_up(void)
 {
-    read_settings();
-    if (process.settings.value[MBP_SET_DISABLE]) {
-        return;
-    }
     attach();
     process.policy = mbp_settings_policy(&process.settings);
     process.slotless_engine = (struct mbp_engine){
@@ -103,8 +106,10 @@ static __attribute__((cold, noinline)) const struct mbp_engine *first_engine(voi
 {
     const int caller_errno = errno;
     bool nobody = false;
-    pthread_once(&process.once, set_up);
-    const bool disabled = process.settings.value[MBP_SET_DISABLE];
+    const bool disabled = mbp_process_settings()->value[MBP_SET_DISABLE];
+    if (!disabled) {
+        pthread_once(&process.attach_once, set_up);
+    }
     if (!disabled && atomic_compare_exchange_strong(&process.taking_slot, &nobody, true)) {
         take_slot();
     }

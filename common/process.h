@@ -9,6 +9,9 @@
 #include "engine.h"
 #include "settings.h"
 
+/* Read from the environment at the first call. */
+const struct mbp_settings *mbp_process_settings(void);
+
 /* An engine ready for use, or NULL where mongobp is disabled. Thread-safe and,
  * after the first call in a process, lock-free and without system calls. */
 const struct mbp_engine *mbp_process_engine(void);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,11 +56,22 @@ static bool check_file(int fd, off_t *size, char fault[MBP_FAULT_SIZE])
     return true;
 }
 
+/* To pass this limit is to get a signal that ends the program. */
+static bool may_grow(void)
+{
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= sizeof(struct mbp_layout);
+}
+
 /* Grows a new file and has the kernel set the memory aside: otherwise a full
  * /dev/shm would show only as a SIGBUS at some later write. Both calls change
  * nothing when another process was faster. */
-static bool reserve_memory(int fd, char fault[MBP_FAULT_SIZE])
+static bool reserve_memory(int fd, off_t size, char fault[MBP_FAULT_SIZE])
 {
+    if (size == 0 && !may_grow()) {
+        errno = EFBIG;
+        return fail_errno(fault, "size");
+    }
     if (ftruncate(fd, sizeof(struct mbp_layout)) != 0) {
         return fail_errno(fault, "size");
     }
@@ -138,7 +150,7 @@ bool mbp_segment_attach(struct mbp_segment *segment, const char *name, mbp_milli
     }
     off_t size = 0;
     struct mbp_layout *layout = NULL;
-    if (check_file(fd, &size, fault) && reserve_memory(fd, fault)) {
+    if (check_file(fd, &size, fault) && reserve_memory(fd, size, fault)) {
         layout = map(fd, PROT_READ | PROT_WRITE, fault);
     }
     close(fd);
@@ -155,7 +167,8 @@ bool mbp_segment_attach(struct mbp_segment *segment, const char *name, mbp_milli
 bool mbp_segment_open_readonly(
     struct mbp_segment *segment, const char *name, bool *exists, char fault[MBP_FAULT_SIZE])
 {
-    const int fd = shm_open(name, O_RDONLY, 0);
+    /* Nonblocking: should it be a pipe, opening it would wait for a writer. */
+    const int fd = shm_open(name, O_RDONLY | O_NONBLOCK, 0);
     *exists = fd >= 0 || errno != ENOENT;
     if (fd < 0) {
         return fail_errno(fault, "open");

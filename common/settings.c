@@ -152,8 +152,9 @@ int mbp_settings_find(const char *name, const char **nearest)
     return -1;
 }
 
-static void read_variable(
-    struct mbp_settings *settings, const char *variable, mbp_settings_complaint *complain)
+/* `seen`: as with getenv, of two with one name the first counts. */
+static void read_variable(struct mbp_settings *settings, bool seen[MBP_SETTING_COUNT],
+    const char *variable, mbp_settings_complaint *complain)
 {
     char name[64];
     char expected[MBP_EXPECTED_SIZE];
@@ -169,7 +170,13 @@ static void read_variable(
         snprintf(complaint, sizeof complaint, "unknown variable %s is ignored; did you mean %s?",
             name, nearest);
         complain(complaint);
-    } else if (mbp_settings_parse(settings, (enum mbp_setting)setting, equals + 1, expected)) {
+        return;
+    }
+    if (seen[setting]) {
+        return;
+    }
+    seen[setting] = true;
+    if (mbp_settings_parse(settings, (enum mbp_setting)setting, equals + 1, expected)) {
         settings->given[setting] = true;
     } else {
         snprintf(complaint, sizeof complaint, "%s=\"%.60s\" is not %s; the default, %s, stays",
@@ -182,13 +189,14 @@ void mbp_settings_read(
     struct mbp_settings *settings, char *const environment[], mbp_settings_complaint *complain)
 {
     char expected[MBP_EXPECTED_SIZE];
+    bool seen[MBP_SETTING_COUNT] = {false};
     memset(settings, 0, sizeof *settings);
     for (int i = 0; i < MBP_SETTING_COUNT; i++) {
         mbp_settings_parse(settings, (enum mbp_setting)i, mbp_setting_infos[i].fallback, expected);
     }
     for (; environment && *environment; environment++) {
         if (strncmp(*environment, MBP_ENVIRONMENT_PREFIX, PREFIX_LENGTH) == 0) {
-            read_variable(settings, *environment, complain);
+            read_variable(settings, seen, *environment, complain);
         }
     }
 }

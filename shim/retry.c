@@ -78,7 +78,8 @@ static void bring_back(const struct call *call, struct kept_error *kept)
 }
 
 static void log_verdict(const struct mbp_engine *engine, const struct call *call,
-    const struct mbp_operation *operation, const struct mbp_verdict *verdict)
+    const struct mbp_operation *operation, const struct mbp_attempt *attempt,
+    const struct mbp_verdict *verdict)
 {
     if (mbp_log_get_level() < MBP_LOG_INFO) {
         return;
@@ -86,7 +87,8 @@ static void log_verdict(const struct mbp_engine *engine, const struct call *call
     const char *name = mbp_command_name(call->driver.mongoc_get_version(), call->command);
     const mbp_millitokens tokens = mbp_bucket_balance(engine->bucket);
     if (verdict->retry) {
-        mbp_log(MBP_LOG_INFO, "%s: retry %u in %llu ms; %u.%03u tokens left", name,
+        mbp_log(MBP_LOG_INFO, "%s: %s; retry %u in %llu ms; %u.%03u tokens left", name,
+            attempt->labels & MBP_LABEL_OVERLOADED ? "overloaded" : "retryable error",
             operation->retries, (unsigned long long)verdict->delay_ms, tokens / MBP_TOKEN,
             tokens % MBP_TOKEN);
     } else if (verdict->refusal == MBP_REFUSED_NOT_RETRYABLE) {
@@ -109,7 +111,7 @@ static bool retry_loop(const struct mbp_engine *engine, const struct call *call,
         const struct mbp_attempt attempt = examine(call, ok);
         const struct mbp_verdict verdict = mbp_engine_settle(engine, operation, &attempt);
         if (!ok) {
-            log_verdict(engine, call, operation, &verdict);
+            log_verdict(engine, call, operation, &attempt, &verdict);
         }
         if (!verdict.retry) {
             const bool earlier_error_says_more =

@@ -2,10 +2,9 @@
 
 #include "common/log.h"
 #include "common/process.h"
+#include "shim/driver/objects.h"
 #include "shim/driver/version.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,84 +30,56 @@ static uint64_t code_before(const void *call_site)
     return code;
 }
 
-static bool is_our_own(const void *function)
-{
-    Dl_info theirs;
-    Dl_info ours;
-    return dladdr(function, &theirs) && dladdr((const void *)entries, &ours) &&
-           theirs.dli_fbase == ours.dli_fbase;
-}
-
-/* The object that holds `address`, as a handle to look names up in: in itself
- * first, then in what it depends on. NULL for the program itself. */
-static void *open_object_of(const void *address)
-{
-    Dl_info info;
-    struct link_map *object = NULL;
-    if (!dladdr1(address, &info, (void **)&object, RTLD_DL_LINKMAP) || !object ||
-        !object->l_name[0]) {
-        return NULL;
-    }
-    return dlopen(object->l_name, RTLD_LAZY | RTLD_NOLOAD);
-}
-
-static void *look_up_from(const void *address, const char *name)
-{
-    void *handle = open_object_of(address);
-    void *found = NULL;
-    if (handle) {
-        found = dlsym(handle, name);
-        dlclose(handle); /* the caller is running in it: it stays */
-    }
-    return found;
-}
-
-static mbp_run_command *find_real(const void *call_site)
-{
-    void *found = look_up_from(call_site, HOOK_NAME);
-    if (!found || is_our_own(found)) {
-        found = dlsym(RTLD_NEXT, HOOK_NAME);
-    }
-    return !found || is_our_own(found) ? NULL : (mbp_run_command *)found;
-}
-
 void mbp_driver_look_up(struct mbp_driver *driver, mbp_run_command *real_run_command)
 {
-    void *handle = open_object_of((const void *)real_run_command);
+    struct mbp_scope scope = mbp_scope_open((const void *)real_run_command);
     driver->missing = NULL;
 #define X(result, name, parameters)                                                                \
-    driver->name =                                                                                 \
-        (result(*) parameters)(handle ? dlsym(handle, #name) : dlsym(RTLD_NEXT, #name));           \
+    driver->name = (result(*) parameters)mbp_scope_find(&scope, #name);                            \
     if (!driver->name && !driver->missing) {                                                       \
         driver->missing = #name;                                                                   \
     }
     MBP_DRIVER_FUNCTIONS(X)
 #undef X
-    if (handle) {
-        dlclose(handle);
+    mbp_scope_close(&scope);
+}
+
+/* Every call site of a driver leads to examine() once; the driver is spoken of
+ * once. */
+static bool is_news(mbp_run_command *real_run_command)
+{
+    enum { REMEMBERED = 16 };
+    static _Atomic(mbp_run_command *) spoken_of[REMEMBERED];
+    for (unsigned i = 0; i < REMEMBERED; i++) {
+        mbp_run_command *nobody = NULL;
+        if (atomic_compare_exchange_strong(&spoken_of[i], &nobody, real_run_command)) {
+            return true;
+        }
+        if (nobody == real_run_command) {
+            return false;
+        }
     }
+    return false;
 }
 
 static bool examine(mbp_run_command *real_run_command)
 {
     static char noted_version[MBP_VERSION_SIZE]; /* outlives a driver that is closed */
-    static _Atomic(mbp_run_command *) last_examined;
-    /* Every call site leads here once; a copy of the driver is spoken of once. */
-    const bool is_news = atomic_exchange(&last_examined, real_run_command) != real_run_command;
+    const bool news = is_news(real_run_command);
     struct mbp_driver driver;
     mbp_driver_look_up(&driver, real_run_command);
     if (driver.missing) {
-        mbp_log(is_news ? MBP_LOG_WARN : MBP_LOG_DEBUG,
+        mbp_log(news ? MBP_LOG_WARN : MBP_LOG_DEBUG,
             "the driver has no %s; its commands pass through untouched", driver.missing);
         return false;
     }
     const char *version = driver.mongoc_get_version();
-    if (is_news) {
+    if (news) {
         snprintf(noted_version, sizeof noted_version, "%s", version);
         mbp_process_set_driver(noted_version);
     }
     if (mbp_version_retries_overload(version)) {
-        mbp_log(is_news ? MBP_LOG_INFO : MBP_LOG_DEBUG,
+        mbp_log(news ? MBP_LOG_INFO : MBP_LOG_DEBUG,
             "libmongoc %s retries overload by itself; its commands pass through untouched",
             version);
         return false;
@@ -123,7 +94,8 @@ static __attribute__((cold, noinline)) const struct mbp_binding *bind(
     scratch->call_site = call_site;
     scratch->code = code_before(call_site);
     scratch->usable = false;
-    scratch->real_run_command = find_real(call_site);
+    mbp_process_settings(); /* they say how loud to be about what follows */
+    scratch->real_run_command = (mbp_run_command *)mbp_function_behind(call_site, HOOK_NAME);
     if (!scratch->real_run_command) {
         return scratch; /* tried again next time */
     }
