@@ -35,8 +35,8 @@ static bool leads_to_the_journal(int fd)
     static const char journal[] = "/run/systemd/journal/";
     struct sockaddr_un peer = {0};
     socklen_t length = sizeof peer;
-    return getpeername(fd, (struct sockaddr *)&peer, &length) == 0 &&
-           peer.sun_family == AF_UNIX && strncmp(peer.sun_path, journal, sizeof journal - 1) == 0;
+    return getpeername(fd, (struct sockaddr *)&peer, &length) == 0 && peer.sun_family == AF_UNIX &&
+           strncmp(peer.sun_path, journal, sizeof journal - 1) == 0;
 }
 
 /* A daemon may have closed its standard error, and descriptor 2 may now be its

@@ -11,7 +11,8 @@ typedef bool create_function(struct test *test, const bson_t *definition);
 /* ---- clients ------------------------------------------------------------------------------- */
 
 /* What a client entity may have that this driver, or any driver over this runner, has not. */
-#define CLIENT_WITHOUT "autoEncryptOpts awaitMinPoolSizeMS storeEventsAsEntities observeTracingMessages"
+#define CLIENT_WITHOUT                                                                             \
+    "autoEncryptOpts awaitMinPoolSizeMS storeEventsAsEntities observeTracingMessages"
 #define CLIENT_KEYS                                                                                \
     "id uriOptions useMultipleMongoses observeEvents ignoreCommandMonitoringEvents "               \
     "observeSensitiveCommands observeLogMessages serverApi"
@@ -156,7 +157,8 @@ static bool create_database(struct test *test, const bson_t *definition)
     if (!entity)
         return false;
     entity->client = client;
-    entity->database = mongoc_client_get_database(client, doc_text(definition, "databaseName", "?"));
+    entity->database =
+        mongoc_client_get_database(client, doc_text(definition, "databaseName", "?"));
     SET_OPTIONS(test, &options, database, entity->database);
     return test->verdict == PASSED;
 }
@@ -192,9 +194,10 @@ static mongoc_session_opt_t *session_options(struct test *test, const bson_t *de
 
     doc_view(definition, "sessionOptions", &options);
     if (doc_has(&options, "defaultTimeoutMS") || doc_has(&options, "snapshotTime"))
-        not_applicable(test, "%s", doc_has(&options, "snapshotTime") ? "snapshotTime" : "timeoutMS");
-    only_keys(test, &options, "sessionOptions",
-        "causalConsistency snapshot defaultTransactionOptions");
+        not_applicable(
+            test, "%s", doc_has(&options, "snapshotTime") ? "snapshotTime" : "timeoutMS");
+    only_keys(
+        test, &options, "sessionOptions", "causalConsistency snapshot defaultTransactionOptions");
     if (doc_has(&options, "causalConsistency"))
         mongoc_session_opts_set_causal_consistency(
             opts, doc_bool(&options, "causalConsistency", true));
@@ -272,12 +275,8 @@ static const struct {
     const char *name;
     create_function *create;
 } makers[] = {
-    {"client", create_client},
-    {"database", create_database},
-    {"collection", create_collection},
-    {"session", create_session},
-    {"bucket", create_bucket},
-    {"clientEncryption", NULL},
+    {"client", create_client}, {"database", create_database}, {"collection", create_collection},
+    {"session", create_session}, {"bucket", create_bucket}, {"clientEncryption", NULL},
     {"thread", NULL}, /* a client object of libmongoc belongs to one thread */
 };
 

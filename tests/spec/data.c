@@ -109,8 +109,8 @@ static bool read_all(struct test *test, const bson_t *data, bson_t *array)
     mongoc_collection_t *collection = mongoc_client_get_collection(test->server->client,
         doc_text(data, "databaseName", "?"), doc_text(data, "collectionName", "?"));
     bson_t all = BSON_INITIALIZER;
-    bson_t *opts = BCON_NEW(
-        "sort", "{", "_id", BCON_INT32(1), "}", "readConcern", "{", "level", "local", "}");
+    bson_t *opts =
+        BCON_NEW("sort", "{", "_id", BCON_INT32(1), "}", "readConcern", "{", "level", "local", "}");
     mongoc_cursor_t *cursor = mongoc_collection_find_with_opts(collection, &all, opts, NULL);
     const bson_t *document;
     bson_error_t error;

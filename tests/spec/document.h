@@ -18,7 +18,8 @@ const char *doc_text(const bson_t *doc, const char *key, const char *fallback);
 bool doc_bool(const bson_t *doc, const char *key, bool fallback);
 int64_t doc_int(const bson_t *doc, const char *key, int64_t fallback);
 
-/* A view of the document or array at key or at iter; an empty one, and false, where there is none. */
+/* A view of the document or array at key or at iter; an empty one, and false, where there is none.
+ */
 bool doc_view(const bson_t *doc, const char *key, bson_t *view);
 bool iter_view(const bson_iter_t *iter, bson_t *view);
 
@@ -43,7 +44,8 @@ void doc_append(bson_t *doc, const char *key, const bson_iter_t *iter);
 /* Appends copies of all elements of other to doc, but those whose key is one of the words. */
 void doc_append_others(bson_t *doc, const bson_t *other, const char *words);
 
-/* The value at iter (NULL: "nothing") as relaxed extended JSON; the caller frees it by bson_free. */
+/* The value at iter (NULL: "nothing") as relaxed extended JSON; the caller frees it by bson_free.
+ */
 char *iter_json(const bson_iter_t *iter);
 
 /* Bytes from an even number of hexadecimal digits; NULL if malformed; freed by bson_free. */

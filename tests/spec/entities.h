@@ -25,9 +25,9 @@ struct entity {
     struct entity *next;
     enum kind kind;
     char *id;
-    mongoc_client_t *client; /* the client it belongs to; NULL once that was closed */
-    mongoc_client_pool_t *pool; /* CLIENT: where client came from; NULL for a single one */
-    struct recorder *events;    /* CLIENT; outlives the client, for what is asked at the end */
+    mongoc_client_t *client;     /* the client it belongs to; NULL once that was closed */
+    mongoc_client_pool_t *pool;  /* CLIENT: where client came from; NULL for a single one */
+    struct recorder *events;     /* CLIENT; outlives the client, for what is asked at the end */
     mongoc_database_t *database; /* also of a COLLECTION: a copy of the one it is in */
     mongoc_collection_t *collection;
     mongoc_client_session_t *session;

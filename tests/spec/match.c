@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-typedef bool operator_function(struct match *, const bson_iter_t *operand,
-    const bson_iter_t *actual, enum match_level);
+typedef bool operator_function(
+    struct match *, const bson_iter_t *operand, const bson_iter_t *actual, enum match_level);
 
 static bool mismatch(struct match *match, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -14,7 +14,8 @@ static bool mismatch(struct match *match, const char *format, ...)
 static bool mismatch(struct match *match, const char *format, ...)
 {
     va_list arguments;
-    int used = snprintf(match->why, sizeof match->why, "%s: ", *match->path ? match->path : "value");
+    int used =
+        snprintf(match->why, sizeof match->why, "%s: ", *match->path ? match->path : "value");
 
     va_start(arguments, format);
     vsnprintf(match->why + used, sizeof match->why - (size_t)used, format, arguments);
@@ -200,8 +201,8 @@ static long double number(const bson_iter_t *iter)
                                         : (long double)bson_iter_as_int64(iter);
 }
 
-static bool operator_lte(struct match *match, const bson_iter_t *operand,
-    const bson_iter_t *actual, enum match_level level)
+static bool operator_lte(struct match *match, const bson_iter_t *operand, const bson_iter_t *actual,
+    enum match_level level)
 {
     char *wanted, *got;
 
@@ -269,8 +270,9 @@ static bool is_operator(const bson_iter_t *value, bson_iter_t *iter)
 {
     bson_t doc;
 
-    return BSON_ITER_HOLDS_DOCUMENT(value) && iter_view(value, &doc) && bson_count_keys(&doc) == 1 &&
-           doc_first(&doc, iter) && !strncmp(bson_iter_key(iter), "$$", 2);
+    return BSON_ITER_HOLDS_DOCUMENT(value) && iter_view(value, &doc) &&
+           bson_count_keys(&doc) == 1 && doc_first(&doc, iter) &&
+           !strncmp(bson_iter_key(iter), "$$", 2);
 }
 
 static int find_operator(const char *name)

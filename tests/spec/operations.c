@@ -195,8 +195,8 @@ static bool check(struct operation *operation, const bson_t *definition)
     if (doc_find(definition, "expectResult", &expected)) {
         struct match match = test_matcher(test);
         snprintf(match.path, sizeof match.path, "result");
-        if (!match_value(&match, &expected,
-                doc_first(&operation->result, &actual) ? &actual : NULL, operation->level))
+        if (!match_value(&match, &expected, doc_first(&operation->result, &actual) ? &actual : NULL,
+                operation->level))
             return fail(test, "%s", match.why);
     }
     return !doc_has(definition, "saveResultAsEntity") ||

@@ -12,9 +12,9 @@
 struct operation {
     struct test *test;
     const char *name;
-    struct entity *object; /* NULL for the testRunner */
-    bson_t arguments;      /* a view of the test file */
-    bson_t opts;           /* the arguments that the function does not read itself */
+    struct entity *object;      /* NULL for the testRunner */
+    bson_t arguments;           /* a view of the test file */
+    bson_t opts;                /* the arguments that the function does not read itself */
     mongoc_read_prefs_t *prefs; /* arguments.readPreference, or NULL */
 
     /* The outcome. */

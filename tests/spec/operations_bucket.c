@@ -63,8 +63,8 @@ static bool run_upload(struct operation *operation)
         return fail(operation->test, "upload: malformed source");
     if (doc_find(&operation->arguments, "id", &iter)) {
         bson_value_copy(bson_iter_value(&iter), &id);
-        stream = mongoc_gridfs_bucket_open_upload_stream_with_id(operation->object->bucket, &id,
-            filename, &operation->opts, &operation->error);
+        stream = mongoc_gridfs_bucket_open_upload_stream_with_id(
+            operation->object->bucket, &id, filename, &operation->opts, &operation->error);
     } else {
         id = (bson_value_t){.value_type = BSON_TYPE_NULL};
         stream = mongoc_gridfs_bucket_open_upload_stream(
@@ -89,8 +89,8 @@ static bool run_delete(struct operation *operation)
 
     if (!argument_id(operation, &id))
         return false;
-    outcome(operation, mongoc_gridfs_bucket_delete_by_id(
-                           operation->object->bucket, &id, &operation->error));
+    outcome(operation,
+        mongoc_gridfs_bucket_delete_by_id(operation->object->bucket, &id, &operation->error));
     bson_value_destroy(&id);
     return true;
 }

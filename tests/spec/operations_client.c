@@ -24,9 +24,9 @@ static bool run_list_databases(struct operation *operation)
 
 static bool run_list_database_names(struct operation *operation)
 {
-    return result_names(operation, mongoc_client_get_database_names_with_opts(
-                                       operation->object->client, &operation->opts,
-                                       &operation->error));
+    return result_names(
+        operation, mongoc_client_get_database_names_with_opts(
+                       operation->object->client, &operation->opts, &operation->error));
 }
 
 static bool run_watch_client(struct operation *operation)
@@ -51,9 +51,9 @@ static bool run_append_metadata(struct operation *operation)
 
     if (!argument_view(operation, "driverInfoOptions", &info))
         return false;
-    return outcome(operation, mongoc_client_append_metadata(operation->object->client,
-                                  doc_text(&info, "name", NULL), doc_text(&info, "version", NULL),
-                                  doc_text(&info, "platform", NULL)));
+    return outcome(operation,
+        mongoc_client_append_metadata(operation->object->client, doc_text(&info, "name", NULL),
+            doc_text(&info, "version", NULL), doc_text(&info, "platform", NULL)));
 }
 #else
 #define run_append_metadata NULL
@@ -100,9 +100,9 @@ static bool run_list_collections(struct operation *operation)
 
 static bool run_list_collection_names(struct operation *operation)
 {
-    return result_names(operation, mongoc_database_get_collection_names_with_opts(
-                                       operation->object->database, &operation->opts,
-                                       &operation->error));
+    return result_names(
+        operation, mongoc_database_get_collection_names_with_opts(
+                       operation->object->database, &operation->opts, &operation->error));
 }
 
 static bool run_command(struct operation *operation)
@@ -112,9 +112,9 @@ static bool run_command(struct operation *operation)
     if (!argument_view(operation, "command", &command))
         return false;
     bson_destroy(&operation->reply);
-    outcome(operation,
-        mongoc_database_command_with_opts(operation->object->database, &command, operation->prefs,
-            &operation->opts, &operation->reply, &operation->error));
+    outcome(
+        operation, mongoc_database_command_with_opts(operation->object->database, &command,
+                       operation->prefs, &operation->opts, &operation->reply, &operation->error));
     if (!operation->failed)
         result_document(operation, &operation->reply);
     return true;
@@ -150,7 +150,8 @@ static mongoc_cursor_t *open_command(struct operation *operation)
             if (in_words("batchSize comment", bson_iter_key(&iter)))
                 doc_append(&opts, bson_iter_key(&iter), &iter);
         if (doc_has(&operation->arguments, "maxTimeMS"))
-            BSON_APPEND_INT64(&opts, "maxAwaitTimeMS", doc_int(&operation->arguments, "maxTimeMS", 0));
+            BSON_APPEND_INT64(
+                &opts, "maxAwaitTimeMS", doc_int(&operation->arguments, "maxTimeMS", 0));
         if (doc_has(&operation->arguments, "cursorType"))
             BSON_APPEND_BOOL(&opts, "tailable", true);
         if (!strcmp(doc_text(&operation->arguments, "cursorType", ""), "tailableAwait"))
@@ -181,8 +182,8 @@ static bool run_create_command_cursor(struct operation *operation)
 const struct operation_row database_operations[] = {
     {DATABASE, "aggregate", run_aggregate, "pipeline", NULL},
     {DATABASE, "createChangeStream", run_watch_database, "pipeline", NULL},
-    {DATABASE, "createCommandCursor", run_create_command_cursor,
-        "command commandName " GET_MORE, NULL},
+    {DATABASE, "createCommandCursor", run_create_command_cursor, "command commandName " GET_MORE,
+        NULL},
     {DATABASE, "listCollectionNames", run_list_collection_names, "", NULL},
     {DATABASE, "listCollectionObjects", NULL, "", "none"},
     {DATABASE, "listCollections", run_list_collections, "", NULL},

@@ -20,8 +20,8 @@ static bool run_start_transaction(struct operation *operation)
 
     operation->test->transacted = true;
     if (session && operation->test->verdict == PASSED)
-        outcome(operation,
-            mongoc_client_session_start_transaction(session, opts, &operation->error));
+        outcome(
+            operation, mongoc_client_session_start_transaction(session, opts, &operation->error));
     mongoc_transaction_opts_destroy(opts);
     return operation->test->verdict == PASSED;
 }
@@ -33,16 +33,16 @@ static bool run_commit_transaction(struct operation *operation)
     if (!session)
         return false;
     bson_destroy(&operation->reply);
-    return outcome(operation, mongoc_client_session_commit_transaction(
-                                  session, &operation->reply, &operation->error));
+    return outcome(operation,
+        mongoc_client_session_commit_transaction(session, &operation->reply, &operation->error));
 }
 
 static bool run_abort_transaction(struct operation *operation)
 {
     mongoc_client_session_t *session = open_session(operation);
 
-    return session && outcome(operation, mongoc_client_session_abort_transaction(
-                                             session, &operation->error));
+    return session &&
+           outcome(operation, mongoc_client_session_abort_transaction(session, &operation->error));
 }
 
 static bool run_end_session(struct operation *operation)

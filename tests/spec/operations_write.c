@@ -157,11 +157,11 @@ static bool modify(struct operation *operation, const char *by)
     opts = mongoc_find_and_modify_opts_new();
     if (by)
         mongoc_find_and_modify_opts_set_update(opts, &update);
-    if (modify_options(operation, opts,
-            by ? MONGOC_FIND_AND_MODIFY_NONE : MONGOC_FIND_AND_MODIFY_REMOVE)) {
+    if (modify_options(
+            operation, opts, by ? MONGOC_FIND_AND_MODIFY_NONE : MONGOC_FIND_AND_MODIFY_REMOVE)) {
         bson_destroy(&operation->reply);
-        ok = mongoc_collection_find_and_modify_with_opts(operation->object->collection, &filter,
-            opts, &operation->reply, &operation->error);
+        ok = mongoc_collection_find_and_modify_with_opts(
+            operation->object->collection, &filter, opts, &operation->reply, &operation->error);
         if (ok && doc_find(&operation->reply, "value", &value))
             result_iter(operation, &value);
     }
@@ -186,8 +186,8 @@ static bool run_find_one_and_delete(struct operation *operation)
 
 /* ---- bulk write ---------------------------------------------------------------------------- */
 
-typedef bool bulk_update(mongoc_bulk_operation_t *, const bson_t *, const bson_t *, const bson_t *,
-    bson_error_t *);
+typedef bool bulk_update(
+    mongoc_bulk_operation_t *, const bson_t *, const bson_t *, const bson_t *, bson_error_t *);
 typedef bool bulk_remove(mongoc_bulk_operation_t *, const bson_t *, const bson_t *, bson_error_t *);
 
 static const struct {

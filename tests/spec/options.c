@@ -36,7 +36,8 @@ mongoc_read_prefs_t *read_preference(struct test *test, const bson_t *options)
     if (doc_view(&view, "tagSets", &tags))
         mongoc_read_prefs_set_tags(prefs, &tags);
     if (doc_has(&view, "maxStalenessSeconds"))
-        mongoc_read_prefs_set_max_staleness_seconds(prefs, doc_int(&view, "maxStalenessSeconds", -1));
+        mongoc_read_prefs_set_max_staleness_seconds(
+            prefs, doc_int(&view, "maxStalenessSeconds", -1));
     if (doc_view(&view, "hedge", &hedge))
         mongoc_read_prefs_set_hedge(prefs, &hedge);
     return prefs;

@@ -100,8 +100,7 @@ static bool check_serverless(
     const struct server *server, const bson_t *requirement, const char *name, struct lack *lack)
 {
     (void)server;
-    return strcmp(doc_text(requirement, name, "allow"), "require") ||
-           lacks(lack, name, "require");
+    return strcmp(doc_text(requirement, name, "allow"), "require") || lacks(lack, name, "require");
 }
 
 /* No mongocryptd and no crypt_shared are at hand here, so encryption is never supported. */
@@ -130,8 +129,7 @@ static const struct {
     {"csfle", check_encryption},
 };
 
-static bool is_met(
-    struct test *test, const bson_t *requirement, struct lack *lack)
+static bool is_met(struct test *test, const bson_t *requirement, struct lack *lack)
 {
     bson_iter_t iter;
 

@@ -121,8 +121,8 @@ void failpoints_off(struct test *test)
             BCON_NEW("configureFailPoint", BCON_UTF8(bson_iter_key(&iter)), "mode", "off");
         uint32_t number = server_number(test->server, bson_iter_utf8(&iter, NULL));
         bson_error_t error;
-        bool off = number ? mongoc_client_command_simple_with_server_id(test->server->client,
-                                "admin", command, NULL, number, NULL, &error)
+        bool off = number ? mongoc_client_command_simple_with_server_id(
+                                test->server->client, "admin", command, NULL, number, NULL, &error)
                           : server_command(test->server, "admin", command, NULL, &error);
         if (!off)
             fail(test, "fail point %s stays on: %s", bson_iter_key(&iter), error.message);

@@ -20,8 +20,7 @@ void test_end(struct test *test)
     free(test->reason);
 }
 
-static void decide(
-    struct test *test, enum verdict verdict, const char *format, va_list arguments)
+static void decide(struct test *test, enum verdict verdict, const char *format, va_list arguments)
 {
     if (test->verdict != PASSED)
         return;

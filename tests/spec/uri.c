@@ -95,7 +95,8 @@ static bool overrides(const bson_t *options, const char *name, size_t length)
     return false;
 }
 
-/* base is mongodb://[user@]hosts[/[database][?options]]; libmongoc has no way to take a host out. */
+/* base is mongodb://[user@]hosts[/[database][?options]]; libmongoc has no way to take a host out.
+ */
 static char *compose(const char *base, const bson_t *options, bool one_host)
 {
     size_t size, scheme = strcspn(base, "/");
@@ -135,8 +136,7 @@ static char *compose(const char *base, const bson_t *options, bool one_host)
 mongoc_uri_t *uri_for_client(
     struct test *test, const char *base, const bson_t *options, bool one_host)
 {
-    char *text =
-        compose(base, options, one_host || doc_bool(options, "directConnection", false));
+    char *text = compose(base, options, one_host || doc_bool(options, "directConnection", false));
     bson_error_t error;
     mongoc_uri_t *uri;
 
