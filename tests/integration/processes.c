@@ -23,7 +23,7 @@ struct account {
 static _Noreturn void be_application(struct account *account, int operations)
 {
     /* The parent's, which the child has copies of: they are not lost. */
-    static void *volatile inherited[2];
+    static void *volatile inherited[2] __attribute__((used));
     inherited[0] = fixture.client;
     inherited[1] = fixture.collection;
     watch_reset();
