@@ -42,7 +42,7 @@ SHIM := $(call objects,shim/*.c shim/driver/*.c)
 COMMAND := $(call objects,shim/command/*.c)
 # mongo-admin is a program of its own, built by scripts/mongod.
 SUPPORT := $(filter-out %/mongo-admin.o,$(call objects,tests/support/*.c))
-SUITES := unit preload integration
+SUITES := unit preload integration spec
 SUITE_PROGRAMS := $(SUITES:%=$(OUT)/tests/%)
 FAKE_DRIVER := $(OUT)/tests/libmongoc-fake.so
 FAKE_DRIVERS := $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so) $(FAKE_DRIVER:.so=-bare.so)
@@ -85,6 +85,11 @@ uninstall: ## Remove what install put there
 test: setup ## Run all tests, with a real server
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test $(OUT) $(SUITES)
+
+.PHONY: spec
+spec: setup ## Run the specification's own tests ($$MONGOBP_SPEC_TESTS, or ../shared/spec-tests)
+	@$(MAKE) --no-print-directory all $(OUT)/tests/spec
+	@scripts/mongod with -- scripts/test $(OUT) spec
 
 .PHONY: check-asan
 check-asan: setup ## Run all tests under AddressSanitizer and UBSan
@@ -145,10 +150,13 @@ $(OUT)/tests/unit: $(call objects,tests/unit/*.c) $(COMMON) $(SUPPORT)
 $(OUT)/tests/preload: $(call objects,tests/preload/*.c) $(COMMON) $(SUPPORT) \
   $(OBJ)/shim/driver/document.o $(OBJ)/shim/driver/reply.o
 $(OUT)/tests/integration: $(call objects,tests/integration/*.c) $(COMMON) $(SUPPORT)
+# The runner of the specification's own tests has a main of its own.
+$(OUT)/tests/spec: $(call objects,tests/spec/*.c) $(COMMON)
 $(SUITE_PROGRAMS):
 	@mkdir -p $(@D)
-	$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) $(CRITERION_LIBS) \
-	  $(if $(filter %/integration,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
+	$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) \
+	  $(if $(filter %/spec,$@),,$(CRITERION_LIBS)) \
+	  $(if $(filter %/integration %/spec,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
 
 # Stands in for libmongoc where no server is wanted; built twice, as two copies,
 # and once without libbson.

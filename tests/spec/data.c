@@ -30,17 +30,11 @@ static bool fill(struct test *test, const bson_t *data)
 {
     const char *database = doc_text(data, "databaseName", "?");
     const char *collection = doc_text(data, "collectionName", "?");
-    static const char *const formats[] = {"%s", "enxcol_.%s.esc", "enxcol_.%s.ecoc"};
     bson_t options, documents, insert = BSON_INITIALIZER;
     bool with_options, filled;
 
-    for (unsigned i = 0; i < sizeof formats / sizeof *formats; i++) {
-        char *name = bson_strdup_printf(formats[i], collection);
-        bool dropped = run_on(test, database, "drop", name, NULL);
-        bson_free(name);
-        if (!dropped)
-            return false;
-    }
+    if (!run_on(test, database, "drop", collection, NULL))
+        return false;
     with_options = doc_view(data, "createOptions", &options);
     doc_view(data, "documents", &documents);
     if ((with_options || bson_empty(&documents)) &&

@@ -6,7 +6,7 @@
 const char *kind_name(enum kind kind)
 {
     static const char *const names[] = {"testRunner", "client", "database", "collection", "session",
-        "bucket", "cursor", "changeStream", "value", "topologyDescription"};
+        "bucket", "cursor", "changeStream", "value", "topologyDescription", "clientEncryption"};
 
     return names[kind];
 }

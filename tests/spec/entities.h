@@ -18,7 +18,8 @@ enum kind {
     CURSOR,
     CHANGE_STREAM,
     VALUE,
-    TOPOLOGY
+    TOPOLOGY,
+    CLIENT_ENCRYPTION /* never made */
 };
 
 struct entity {

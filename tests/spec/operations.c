@@ -7,6 +7,7 @@
 
 static const struct operation_row *const tables[] = {
     runner_operations,
+    assert_operations,
     client_operations,
     database_operations,
     read_operations,
@@ -16,6 +17,7 @@ static const struct operation_row *const tables[] = {
     cursor_operations,
     bucket_operations,
     client_bulk_operations,
+    encryption_operations,
 };
 
 /* ---- finding ------------------------------------------------------------------------------- */
@@ -29,41 +31,51 @@ static const struct operation_row *find(enum kind kind, const char *name)
     return NULL;
 }
 
-/* Whether some object has it in this driver; true as well for a name that nobody knows. */
-static bool some_object_has(const char *name)
+static bool absent(struct test *test, const struct operation_row *row)
 {
-    bool missing = false;
+    if (row->since && strcmp(row->since, "none") != 0) {
+        return not_applicable(test, "%s, which libmongoc has from %s on", row->name, row->since);
+    }
+    return not_applicable(test, "%s, which this driver or runner has not", row->name);
+}
 
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+/* Whether some object has it in this driver. */
+static bool available(struct test *test, const char *name)
+{
+    const struct operation_row *missing = NULL;
+
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         for (const struct operation_row *row = tables[i]; row->name; row++) {
-            if (strcmp(row->name, name))
+            if (strcmp(row->name, name) != 0) {
                 continue;
-            if (row->run)
+            }
+            if (row->run) {
                 return true;
-            missing = true;
+            }
+            missing = row;
         }
-    return !missing;
+    }
+    return missing ? absent(test, missing) : fail(test, "unknown operation '%s'", name);
 }
 
 bool operations_available(struct test *test, const bson_t *owner, const char *key)
 {
     bson_iter_t iter;
     bson_t definition, arguments, nested;
+    bool all = true;
 
+    /* One that is unknown must not go unseen behind one that is absent, so all are looked at. */
     for (doc_each(owner, key, &iter); bson_iter_next(&iter);) {
-        const char *name;
         iter_view(&iter, &definition);
-        name = doc_text(&definition, "name", "?");
-        if (!some_object_has(name))
-            return not_applicable(test, "%s", name);
         doc_view(&definition, "arguments", &arguments);
-        if (!operations_available(test, &arguments, "callback"))
-            return false;
-        if (doc_view(&arguments, "operation", &nested) &&
-            !some_object_has(doc_text(&nested, "name", "?")))
-            return not_applicable(test, "%s", doc_text(&nested, "name", "?"));
+        all = available(test, doc_text(&definition, "name", "?")) && all;
+        all = operations_available(test, &arguments, "callback") && all;
+        all = operations_available(test, &arguments, "operations") && all;
+        if (doc_view(&arguments, "operation", &nested)) {
+            all = available(test, doc_text(&nested, "name", "?")) && all;
+        }
     }
-    return true;
+    return all;
 }
 
 /* ---- what functions leave ------------------------------------------------------------------ */
@@ -223,7 +235,7 @@ static const struct operation_row *prepare(struct operation *operation, const bs
         return NULL;
     }
     if (!row->run) {
-        not_applicable(test, "%s", operation->name);
+        absent(test, row);
         return NULL;
     }
     doc_view(definition, "arguments", &operation->arguments);
@@ -232,6 +244,9 @@ static const struct operation_row *prepare(struct operation *operation, const bs
                            : read_preference(test, &operation->arguments);
     if (!driver_options(test, &operation->arguments, row->reads, &operation->opts))
         return NULL;
+    if (runner && !bson_empty(&operation->opts)) {
+        fail(test, "unknown argument of %s", operation->name);
+    }
     return test->verdict == PASSED ? row : NULL;
 }
 

@@ -34,13 +34,14 @@ struct operation_row {
     const char *name;
     operation_function *run; /* NULL: this driver has it not */
     const char *reads;       /* arguments that the function reads itself */
-    const char *since;       /* the first driver that has it, or "none"; NULL: all of them */
+    const char *since;       /* the first driver that has it, or "none"; NULL: each one here */
 };
 
 /* The tables, one for each file of operations; ended by a row without a name. */
 extern const struct operation_row runner_operations[], client_operations[], database_operations[],
     read_operations[], write_operations[], index_operations[], session_operations[],
-    cursor_operations[], bucket_operations[], client_bulk_operations[];
+    cursor_operations[], bucket_operations[], client_bulk_operations[], assert_operations[],
+    encryption_operations[];
 
 /* Runs one operation of a test file and checks its outcome, which stays for operation_end. */
 bool operation_run(struct test *test, const bson_t *definition, struct operation *operation);

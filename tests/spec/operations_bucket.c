@@ -83,6 +83,16 @@ static bool run_upload(struct operation *operation)
     return outcome(operation, ok);
 }
 
+static bool run_find(struct operation *operation)
+{
+    bson_t filter;
+
+    return argument_view(operation, "filter", &filter) &&
+           result_rows(operation,
+               mongoc_gridfs_bucket_find(operation->object->bucket, &filter, &operation->opts),
+               NULL);
+}
+
 static bool run_delete(struct operation *operation)
 {
     bson_value_t id;
@@ -101,6 +111,7 @@ const struct operation_row bucket_operations[] = {
     {BUCKET, "download", run_download, "id", NULL},
     {BUCKET, "downloadByName", NULL, "", "none"},
     {BUCKET, "drop", NULL, "", "none"},
+    {BUCKET, "find", run_find, "filter", NULL},
     {BUCKET, "rename", NULL, "", "none"},
     {BUCKET, "renameByName", NULL, "", "none"},
     {BUCKET, "upload", run_upload, "filename source", NULL},

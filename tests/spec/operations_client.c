@@ -38,6 +38,19 @@ static bool run_watch_client(struct operation *operation)
                mongoc_client_watch(operation->object->client, &pipeline, &operation->opts));
 }
 
+static bool run_drop_database(struct operation *operation)
+{
+    const char *name = argument_text(operation, "database");
+
+    if (!name)
+        return false;
+    mongoc_database_t *database = mongoc_client_get_database(operation->object->client, name);
+    outcome(operation,
+        mongoc_database_drop_with_opts(database, &operation->opts, &operation->error));
+    mongoc_database_destroy(database);
+    return true;
+}
+
 static bool run_close_client(struct operation *operation)
 {
     entity_close(operation->test, operation->object);
@@ -63,6 +76,7 @@ const struct operation_row client_operations[] = {
     {CLIENT, "appendMetadata", run_append_metadata, "driverInfoOptions", "2.3"},
     {CLIENT, "close", run_close_client, "", NULL},
     {CLIENT, "createChangeStream", run_watch_client, "pipeline", NULL},
+    {CLIENT, "dropDatabase", run_drop_database, "database", NULL},
     {CLIENT, "listDatabaseNames", run_list_database_names, "", NULL},
     {CLIENT, "listDatabaseObjects", NULL, "", "none"},
     {CLIENT, "listDatabases", run_list_databases, "", NULL},

@@ -6,9 +6,14 @@
 /* A find by the arguments; more is added to the options of one that wants a single document. */
 static mongoc_cursor_t *open_find(struct operation *operation)
 {
+    const char *type = doc_text(&operation->arguments, "cursorType", "nonTailable");
     bson_t filter;
 
     doc_view(&operation->arguments, "filter", &filter);
+    if (strcmp(type, "nonTailable") != 0)
+        BSON_APPEND_BOOL(&operation->opts, "tailable", true);
+    if (strcmp(type, "tailableAwait") == 0)
+        BSON_APPEND_BOOL(&operation->opts, "awaitData", true);
     return mongoc_collection_find_with_opts(
         operation->object->collection, &filter, &operation->opts, operation->prefs);
 }
@@ -176,10 +181,10 @@ const struct operation_row read_operations[] = {
     {COLLECTION, "count", run_count, "filter", NULL},
     {COLLECTION, "countDocuments", run_count_documents, "filter", NULL},
     {COLLECTION, "createChangeStream", run_create_change_stream, "pipeline", NULL},
-    {COLLECTION, "createFindCursor", run_create_find_cursor, "filter", NULL},
+    {COLLECTION, "createFindCursor", run_create_find_cursor, "filter cursorType", NULL},
     {COLLECTION, "distinct", run_distinct, "fieldName filter", NULL},
     {COLLECTION, "estimatedDocumentCount", run_estimated_document_count, "", NULL},
-    {COLLECTION, "find", run_find, "filter", NULL},
+    {COLLECTION, "find", run_find, "filter cursorType", NULL},
     {COLLECTION, "findOne", run_find_one, "filter", NULL},
     {COLLECTION, "mapReduce", run_map_reduce, "", NULL},
     {TEST_RUNNER, NULL, NULL, NULL, NULL},

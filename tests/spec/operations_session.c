@@ -100,7 +100,7 @@ const struct operation_row session_operations[] = {
     {SESSION, "abortTransaction", run_abort_transaction, "", NULL},
     {SESSION, "commitTransaction", run_commit_transaction, "", NULL},
     {SESSION, "endSession", run_end_session, "", NULL},
-    {SESSION, "getSnapshotTime", NULL, "", "2.5"},
+    {SESSION, "getSnapshotTime", NULL, "", "none"},
     {SESSION, "startTransaction", run_start_transaction, TRANSACTION, NULL},
     {SESSION, "withTransaction", run_with_transaction, TRANSACTION " callback", NULL},
     {TEST_RUNNER, NULL, NULL, NULL, NULL},

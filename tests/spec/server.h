@@ -15,7 +15,7 @@ struct server {
     const char *topology; /* as runOnRequirements name them */
     bson_t parameters;    /* all of getParameter */
     bson_t cluster_time;  /* the latest, after initialData; empty where not sharded */
-    char problem[512];    /* why there is none; empty if there is one */
+    char problem[640];    /* why there is none; empty if there is one */
 };
 
 /* Connects and asks what the server is. Where that fails, problem says why. */

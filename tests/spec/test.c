@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void test_begin(struct test *test, struct server *server)
@@ -22,8 +23,12 @@ void test_end(struct test *test)
 
 static void decide(struct test *test, enum verdict verdict, const char *format, va_list arguments)
 {
-    if (test->verdict != PASSED)
+    const bool stands = test->verdict != PASSED && (test->verdict == FAILED || verdict != FAILED);
+
+    if (stands) {
         return;
+    }
+    free(test->reason);
     test->verdict = verdict;
     if (vasprintf(&test->reason, format, arguments) < 0)
         test->reason = NULL;
