@@ -1,5 +1,7 @@
 #include "tests/spec/entities.h"
 
+#include "tests/spec/retire.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +61,7 @@ static void release(struct entity *entity)
     if (entity->kind == CLIENT && entity->pool) {
         mongoc_client_pool_push(entity->pool, entity->client);
         mongoc_client_pool_destroy(entity->pool);
-    } else if (entity->kind == CLIENT) {
+    } else if (entity->kind == CLIENT && entity->client) {
         mongoc_client_destroy(entity->client);
     }
     entity->stream = NULL;
@@ -97,6 +99,13 @@ void entities_clear(struct test *test)
 
     while ((entity = test->entities)) {
         test->entities = entity->next;
+        if (entity->pool) {
+            mongoc_client_pool_push(entity->pool, entity->client);
+            retire(entity->pool, entity->events);
+            entity->pool = NULL;
+            entity->client = NULL;
+            entity->events = NULL;
+        }
         release(entity);
         if (entity->events)
             recorder_free(entity->events);

@@ -73,9 +73,8 @@ static bool check_applies(struct test *test, const bson_t *file, const bson_t *d
     if (doc_has(definition, "skipReason")) {
         return not_applicable(test, "skipped: %s", doc_text(definition, "skipReason", "?"));
     }
-    if (!requirements_met(test, file) || !requirements_met(test, definition) ||
-        !operations_available(test, definition, "operations") ||
-        !events_observable(test, definition)) {
+    if (!operations_available(test, definition, "operations") || !requirements_met(test, file) ||
+        !requirements_met(test, definition) || !events_observable(test, definition)) {
         return false;
     }
     if (doc_has(definition, "expectLogMessages")) {

@@ -230,6 +230,9 @@ static bool operator_match_as_document(struct match *match, const bson_iter_t *o
     (void)level;
     if (!actual || !BSON_ITER_HOLDS_UTF8(actual))
         return differs(match, operand, actual);
+    /* libbson takes an array for a document with numbers as keys. */
+    if (bson_iter_utf8(actual, NULL)[strspn(bson_iter_utf8(actual, NULL), " \t\r\n")] != '{')
+        return mismatch(match, "$$matchAsDocument: not a document: %s", bson_iter_utf8(actual, NULL));
     parsed = bson_new_from_json((const uint8_t *)bson_iter_utf8(actual, NULL), -1, &error);
     if (!parsed)
         return mismatch(match, "$$matchAsDocument: not JSON: %s", error.message);

@@ -3,13 +3,14 @@
 
 #include <string.h>
 
-/* A find by the arguments; more is added to the options of one that wants a single document. */
+/* A find by the arguments and options; NULL where it has no filter, which fails the test. */
 static mongoc_cursor_t *open_find(struct operation *operation)
 {
     const char *type = doc_text(&operation->arguments, "cursorType", "nonTailable");
     bson_t filter;
 
-    doc_view(&operation->arguments, "filter", &filter);
+    if (!argument_view(operation, "filter", &filter))
+        return NULL;
     if (strcmp(type, "nonTailable") != 0)
         BSON_APPEND_BOOL(&operation->opts, "tailable", true);
     if (strcmp(type, "tailableAwait") == 0)
@@ -20,7 +21,9 @@ static mongoc_cursor_t *open_find(struct operation *operation)
 
 static bool run_find(struct operation *operation)
 {
-    return result_rows(operation, open_find(operation), NULL);
+    mongoc_cursor_t *cursor = open_find(operation);
+
+    return cursor && result_rows(operation, cursor, NULL);
 }
 
 /* The driver has no findOne: programs ask for one document in one batch. */
@@ -32,6 +35,8 @@ static bool run_find_one(struct operation *operation)
     BSON_APPEND_INT64(&operation->opts, "limit", 1);
     BSON_APPEND_BOOL(&operation->opts, "singleBatch", true);
     cursor = open_find(operation);
+    if (!cursor)
+        return false;
     if (mongoc_cursor_next(cursor, &document))
         result_document(operation, document);
     else if (!cursor_failed(operation, cursor))
@@ -46,6 +51,8 @@ static bool run_create_find_cursor(struct operation *operation)
     mongoc_cursor_t *cursor = open_find(operation);
     const bson_t *document;
 
+    if (!cursor)
+        return false;
     if (mongoc_cursor_next(cursor, &document))
         operation->made.peeked = bson_copy(document);
     cursor_failed(operation, cursor);

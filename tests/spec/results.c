@@ -22,8 +22,14 @@ bool is_unacknowledged(const struct operation *operation)
 {
     const mongoc_write_concern_t *concern =
         mongoc_collection_get_write_concern(operation->object->collection);
+    const char *id = doc_text(&operation->arguments, "session", NULL);
+    struct entity *session = id ? entity_find(operation->test, id) : NULL;
     bson_t given;
 
+    /* What is written in a transaction is acknowledged; the concern is for its end. */
+    if (session && session->session && mongoc_client_session_in_transaction(session->session)) {
+        return false;
+    }
     if (doc_view(&operation->opts, "writeConcern", &given) && doc_has(&given, "w"))
         return doc_int(&given, "w", 1) == 0;
     return concern && !mongoc_write_concern_is_acknowledged(concern);

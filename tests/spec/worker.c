@@ -2,6 +2,7 @@
 
 #include "common/segment.h"
 #include "tests/spec/file.h"
+#include "tests/spec/retire.h"
 #include "tests/spec/uri.h"
 
 #include <stdio.h>
@@ -136,6 +137,7 @@ int worker_run(
     for (size_t i = 0; !problem && files[i]; i++) {
         run_file(&worker, files[i]);
     }
+    retire_wait();
     server_close(&worker.server);
     mongoc_cleanup();
     bson_strfreev(files);
