@@ -22,16 +22,16 @@ static void collect(const char *complaint)
 }
 
 /* Reads an environment of these strings. */
-static struct mbp_settings read_strings(const char *const strings[])
+static struct mbp_settings read_strings(char *const strings[])
 {
     struct mbp_settings settings;
     complaint_count = 0;
     memset(complaints, 0, sizeof complaints);
-    mbp_settings_read(&settings, (char *const *)(uintptr_t)strings, collect);
+    mbp_settings_read(&settings, strings, collect);
     return settings;
 }
 
-#define READ(...) read_strings((const char *const[]){__VA_ARGS__, NULL})
+#define READ(...) read_strings((char *const[]){__VA_ARGS__, NULL})
 
 static const struct mbp_setting_info *info_of(enum mbp_setting setting)
 {
@@ -253,7 +253,8 @@ Test(settings, parsing_a_bad_value_changes_nothing)
 Test(settings, unknown_variables_get_the_nearest_known_one)
 {
     static const struct {
-        const char *variable, *name, *nearest;
+        char *variable;
+        const char *name, *nearest;
     } rows[] = {
         {"MONGOBP_DISABLED=1", "MONGOBP_DISABLED", "MONGOBP_DISABLE?"},
         {"MONGOBP_DISALBE=1", "MONGOBP_DISALBE", "MONGOBP_DISABLE?"},
@@ -280,7 +281,7 @@ Test(settings, unknown_variable_of_any_length_is_survived)
 {
     char variable[5000] = "MONGOBP_";
     memset(variable + 8, 'X', sizeof variable - 12);
-    strcpy(variable + sizeof variable - 4, "=1");
+    memcpy(variable + sizeof variable - 4, "=1", 3);
     const struct mbp_settings settings = READ(variable);
     check_defaults(&settings, "long");
     cr_expect_eq(complaint_count, 1);
@@ -341,7 +342,9 @@ Test(settings, policy_is_the_profile_unless_something_is_given)
     const struct mbp_settings plain = READ("PATH=/bin");
     const struct mbp_policy specified = mbp_settings_policy(&plain);
     const struct mbp_profile *profile = &mbp_profiles[0];
-    cr_expect_eq(memcmp(&specified.numbers, profile, sizeof *profile), 0);
+    cr_expect_str_eq(specified.numbers.name, "original");
+    cr_expect_eq(specified.numbers.first_exponent, profile->first_exponent);
+    cr_expect(specified.numbers.retarget);
     cr_expect_eq(specified.timeout_ms, 0);
     /* What the help says is the default is what the profile does. */
     cr_expect_eq(plain.value[MBP_SET_MAX_RETRIES], profile->max_retries);
@@ -358,6 +361,30 @@ Test(settings, policy_is_the_profile_unless_something_is_given)
     cr_expect_eq(policy.numbers.return_rate, 5);
     cr_expect_eq(policy.numbers.retry_cost, profile->retry_cost);
     cr_expect_eq(policy.timeout_ms, 700);
+}
+
+Test(settings, profile_is_chosen_and_overridden)
+{
+    const struct mbp_settings plain = READ("MONGOBP_PROFILE=current");
+    struct mbp_policy policy = mbp_settings_policy(&plain);
+    cr_expect_str_eq(policy.numbers.name, "current");
+    cr_expect_eq(policy.numbers.max_retries, 2);
+    cr_expect_eq(policy.numbers.first_exponent, 1);
+    cr_expect(policy.numbers.base_from_error);
+    cr_expect_not(policy.numbers.retarget);
+
+    const struct mbp_settings given =
+        READ("MONGOBP_MAX_RETRIES=4", "MONGOBP_PROFILE=current", "MONGOBP_RETARGET=on");
+    policy = mbp_settings_policy(&given);
+    cr_expect_eq(policy.numbers.max_retries, 4);
+    cr_expect_eq(policy.numbers.first_exponent, 1);
+    cr_expect(policy.numbers.retarget);
+
+    const struct mbp_settings bad = READ("MONGOBP_PROFILE=newest", "MONGOBP_RETARGET=off");
+    policy = mbp_settings_policy(&bad);
+    cr_expect_str_eq(policy.numbers.name, "original");
+    cr_expect_not(policy.numbers.retarget);
+    cr_expect(strstr(complaints[0], "original or current"), "%s", complaints[0]);
 }
 
 /* The README has a row for each: | `MONGOBP_NAME` | default | meaning | */
