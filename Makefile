@@ -91,7 +91,7 @@ test: setup ## Run all tests, with a real server
 	@scripts/mongod with -- scripts/test $(OUT) $(SUITES)
 
 .PHONY: spec
-spec: setup ## Run the specification's own tests ($$MONGOBP_SPEC_TESTS, or ../shared/spec-tests)
+spec: setup ## Run the specification's own tests, in MONGOBP_SPEC_TESTS
 	@$(MAKE) --no-print-directory all $(OUT)/tests/spec
 	@scripts/mongod with -- scripts/test $(OUT) spec
 

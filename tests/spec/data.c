@@ -13,16 +13,18 @@ static bool run_on(struct test *test, const char *database, const char *name,
     bool done;
 
     BSON_APPEND_UTF8(&command, name, collection);
-    if (others)
+    if (others) {
         bson_concat(&command, others);
+    }
     BSON_APPEND_DOCUMENT_BEGIN(&command, "writeConcern", &concern);
     BSON_APPEND_UTF8(&concern, "w", "majority");
     bson_append_document_end(&command, &concern);
     done = server_command(test->server, database, &command, NULL, &error);
     bson_destroy(&command);
     /* Servers before 7.0 say so where there is nothing to drop. */
-    if (!done && !strcmp(name, "drop") && !strcmp(error.message, "ns not found"))
+    if (!done && strcmp(name, "drop") == 0 && strcmp(error.message, "ns not found") == 0) {
         return true;
+    }
     return done || fail(test, "initialData: %s %s: %s", name, collection, error.message);
 }
 
@@ -33,15 +35,18 @@ static bool fill(struct test *test, const bson_t *data)
     bson_t options, documents, insert = BSON_INITIALIZER;
     bool with_options, filled;
 
-    if (!run_on(test, database, "drop", collection, NULL))
+    if (!run_on(test, database, "drop", collection, NULL)) {
         return false;
+    }
     with_options = doc_view(data, "createOptions", &options);
     doc_view(data, "documents", &documents);
     if ((with_options || bson_empty(&documents)) &&
-        !run_on(test, database, "create", collection, &options))
+        !run_on(test, database, "create", collection, &options)) {
         return false;
-    if (bson_empty(&documents))
+    }
+    if (bson_empty(&documents)) {
         return true;
+    }
     BSON_APPEND_ARRAY(&insert, "documents", &documents);
     filled = run_on(test, database, "insert", collection, &insert);
     bson_destroy(&insert);
@@ -63,10 +68,11 @@ static void warm_sharded(struct test *test, const bson_t *data)
     mongoc_server_description_t **servers =
         mongoc_client_get_server_descriptions(server->client, &count);
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         mongoc_client_command_simple_with_server_id(server->client,
             doc_text(data, "databaseName", "?"), distinct, NULL,
             mongoc_server_description_id(servers[i]), NULL, NULL);
+    }
     mongoc_server_descriptions_destroy_all(servers, count);
     if (server_command(server, "admin", ping, &reply, NULL) &&
         doc_view(&reply, "$clusterTime", &latest)) {
@@ -89,10 +95,12 @@ bool initial_data(struct test *test, const bson_t *file)
         iter_view(&iter, &data);
         if (!only_keys(test, &data, "initialData",
                 "collectionName databaseName createOptions documents") ||
-            !fill(test, &data))
+            !fill(test, &data)) {
             return false;
-        if (sharded)
+        }
+        if (sharded) {
             warm_sharded(test, &data);
+        }
     }
     return true;
 }
@@ -138,9 +146,10 @@ bool outcome_check(struct test *test, const bson_t *definition)
                read_all(test, &data, &array);
         BSON_APPEND_ARRAY(&holder, "documents", &array);
         snprintf(match.path, sizeof match.path, "%s", doc_text(&data, "collectionName", "?"));
-        if (same && doc_find(&data, "documents", &expected) && doc_first(&holder, &actual))
+        if (same && doc_find(&data, "documents", &expected) && doc_first(&holder, &actual)) {
             same = match_value(&match, &expected, &actual, MATCH_NESTED) ||
                    fail(test, "outcome: %s", match.why);
+        }
         bson_destroy(&array);
         bson_destroy(&holder);
     }

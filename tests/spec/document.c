@@ -38,12 +38,14 @@ bool iter_view(const bson_iter_t *iter, bson_t *view)
     const uint8_t *data = NULL;
     uint32_t size = 0;
 
-    if (BSON_ITER_HOLDS_DOCUMENT(iter))
+    if (BSON_ITER_HOLDS_DOCUMENT(iter)) {
         bson_iter_document(iter, &size, &data);
-    else if (BSON_ITER_HOLDS_ARRAY(iter))
+    } else if (BSON_ITER_HOLDS_ARRAY(iter)) {
         bson_iter_array(iter, &size, &data);
-    if (data && bson_init_static(view, data, size))
+    }
+    if (data && bson_init_static(view, data, size)) {
         return true;
+    }
     bson_init(view);
     return false;
 }
@@ -51,8 +53,9 @@ bool iter_view(const bson_iter_t *iter, bson_t *view)
 bool doc_view(const bson_t *doc, const char *key, bson_t *view)
 {
     bson_iter_t iter;
-    if (doc_find(doc, key, &iter))
+    if (doc_find(doc, key, &iter)) {
         return iter_view(&iter, view);
+    }
     bson_init(view);
     return false;
 }
@@ -67,17 +70,20 @@ void doc_each(const bson_t *doc, const char *key, bson_iter_t *iter)
     static const bson_t empty = BSON_INITIALIZER;
     bson_iter_t found;
 
-    if (!doc_find(doc, key, &found) || !bson_iter_recurse(&found, iter))
+    if (!doc_find(doc, key, &found) || !bson_iter_recurse(&found, iter)) {
         bson_iter_init(iter, &empty);
+    }
 }
 
 bool doc_lists(const bson_t *doc, const char *key, const char *text)
 {
     bson_iter_t iter;
 
-    for (doc_each(doc, key, &iter); bson_iter_next(&iter);)
-        if (BSON_ITER_HOLDS_UTF8(&iter) && !strcmp(bson_iter_utf8(&iter, NULL), text))
+    for (doc_each(doc, key, &iter); bson_iter_next(&iter);) {
+        if (BSON_ITER_HOLDS_UTF8(&iter) && strcmp(bson_iter_utf8(&iter, NULL), text) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -85,9 +91,11 @@ bool in_words(const char *words, const char *word)
 {
     size_t length = strlen(word);
 
-    for (const char *at = words; length && (at = strstr(at, word)); at += length)
-        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
+    for (const char *at = words; length && (at = strstr(at, word)); at += length) {
+        if ((at == words || at[-1] == ' ') && (at[length] == ' ' || !at[length])) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -95,9 +103,11 @@ const char *doc_stranger(const bson_t *doc, const char *words)
 {
     bson_iter_t iter;
 
-    for (bson_iter_init(&iter, doc); bson_iter_next(&iter);)
-        if (!in_words(words, bson_iter_key(&iter)))
+    for (bson_iter_init(&iter, doc); bson_iter_next(&iter);) {
+        if (!in_words(words, bson_iter_key(&iter))) {
             return bson_iter_key(&iter);
+        }
+    }
     return NULL;
 }
 
@@ -110,9 +120,11 @@ void doc_append_others(bson_t *doc, const bson_t *other, const char *words)
 {
     bson_iter_t iter;
 
-    for (bson_iter_init(&iter, other); bson_iter_next(&iter);)
-        if (!in_words(words, bson_iter_key(&iter)))
+    for (bson_iter_init(&iter, other); bson_iter_next(&iter);) {
+        if (!in_words(words, bson_iter_key(&iter))) {
             doc_append(doc, bson_iter_key(&iter), &iter);
+        }
+    }
 }
 
 char *iter_json(const bson_iter_t *iter)
@@ -121,8 +133,9 @@ char *iter_json(const bson_iter_t *iter)
     char *whole, *value;
     size_t length;
 
-    if (!iter)
+    if (!iter) {
         return bson_strdup("nothing");
+    }
     /* libbson prints documents alone, so the value is cut out of { "v" : VALUE }. */
     doc_append(&holder, "v", iter);
     whole = bson_as_relaxed_extended_json(&holder, &length);
@@ -137,8 +150,9 @@ uint8_t *hex_bytes(const char *digits, size_t *size)
     size_t length = strlen(digits);
     uint8_t *bytes;
 
-    if (length % 2 || strspn(digits, "0123456789abcdefABCDEF") != length)
+    if (length % 2 || strspn(digits, "0123456789abcdefABCDEF") != length) {
         return NULL;
+    }
     *size = length / 2;
     bytes = bson_malloc(*size + 1);
     for (size_t i = 0; i < *size; i++) {

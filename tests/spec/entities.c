@@ -15,9 +15,11 @@ const char *kind_name(enum kind kind)
 
 struct entity *entity_find(struct test *test, const char *id)
 {
-    for (struct entity *entity = test->entities; entity; entity = entity->next)
-        if (!strcmp(entity->id, id))
+    for (struct entity *entity = test->entities; entity; entity = entity->next) {
+        if (strcmp(entity->id, id) == 0) {
             return entity;
+        }
+    }
     return NULL;
 }
 
@@ -25,8 +27,9 @@ struct entity *entity_get(struct test *test, const char *id, enum kind kind)
 {
     struct entity *entity = entity_find(test, id);
 
-    if (entity && entity->kind == kind)
+    if (entity && entity->kind == kind) {
         return entity;
+    }
     fail(test, "no %s '%s'", kind_name(kind), id);
     return NULL;
 }
@@ -79,18 +82,23 @@ void entity_close(struct test *test, struct entity *entity)
     mongoc_client_t *client = entity->client;
 
     /* The newest come first in the list, so what hangs on the client is gone before it. */
-    if (entity->kind == CLIENT)
-        for (struct entity *other = test->entities; other; other = other->next)
-            if (other->client == client && client && other != entity)
+    if (entity->kind == CLIENT) {
+        for (struct entity *other = test->entities; other; other = other->next) {
+            if (other->client == client && client && other != entity) {
                 release(other);
+            }
+        }
+    }
     release(entity);
 }
 
 void entities_stop_events(struct test *test)
 {
-    for (struct entity *entity = test->entities; entity; entity = entity->next)
-        if (entity->events)
+    for (struct entity *entity = test->entities; entity; entity = entity->next) {
+        if (entity->events) {
             recorder_stop(entity->events);
+        }
+    }
 }
 
 void entities_clear(struct test *test)
@@ -107,8 +115,9 @@ void entities_clear(struct test *test)
             entity->events = NULL;
         }
         release(entity);
-        if (entity->events)
+        if (entity->events) {
             recorder_free(entity->events);
+        }
         bson_destroy(entity->peeked);
         bson_destroy(&entity->lsid);
         bson_destroy(&entity->value);

@@ -51,7 +51,8 @@ static const char *const lists[] = {"writeErrors", "writeConcernErrors", "errorR
 
 static bool same_text(const char *key, const char *actual, const char *text)
 {
-    return !strcmp(key, "errmsg") ? strcasestr(actual, text) != NULL : !strcasecmp(actual, text);
+    return strcmp(key, "errmsg") == 0 ? strcasestr(actual, text) != NULL
+                                      : strcasecmp(actual, text) == 0;
 }
 
 /* Whether one of the documents about this error has that text (a message: as a part) or number. */
@@ -61,14 +62,19 @@ static bool reply_says(const bson_t *reply, const char *key, const char *text, i
     bson_t below;
 
     if (doc_find(reply, key, &iter) && (text ? same_text(key, doc_text(reply, key, ""), text)
-                                             : doc_int(reply, key, number - 1) == number))
+                                             : doc_int(reply, key, number - 1) == number)) {
         return true;
-    if (doc_view(reply, "writeConcernError", &below) && reply_says(&below, key, text, number))
+    }
+    if (doc_view(reply, "writeConcernError", &below) && reply_says(&below, key, text, number)) {
         return true;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        for (doc_each(reply, lists[i], &iter); bson_iter_next(&iter);)
-            if (iter_view(&iter, &below) && reply_says(&below, key, text, number))
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        for (doc_each(reply, lists[i], &iter); bson_iter_next(&iter);) {
+            if (iter_view(&iter, &below) && reply_says(&below, key, text, number)) {
                 return true;
+            }
+        }
+    }
     return false;
 }
 
@@ -128,11 +134,14 @@ static bool error_code_name(struct operation *operation, const bson_iter_t *expe
 {
     const char *name = BSON_ITER_HOLDS_UTF8(expected) ? bson_iter_utf8(expected, NULL) : "";
 
-    if (reply_says(&operation->reply, "codeName", name, 0))
+    if (reply_says(&operation->reply, "codeName", name, 0)) {
         return true;
-    for (size_t i = 0; i < sizeof code_names / sizeof *code_names; i++)
-        if (!strcasecmp(code_names[i].name, name) && code_is(operation, code_names[i].code))
+    }
+    for (size_t i = 0; i < sizeof code_names / sizeof *code_names; i++) {
+        if (strcasecmp(code_names[i].name, name) == 0 && code_is(operation, code_names[i].code)) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -140,9 +149,11 @@ static bool each_label(struct operation *operation, const bson_iter_t *expected,
 {
     bson_iter_t label;
 
-    for (bson_iter_recurse(expected, &label); bson_iter_next(&label);)
-        if (mongoc_error_has_label(&operation->reply, bson_iter_utf8(&label, NULL)) != present)
+    for (bson_iter_recurse(expected, &label); bson_iter_next(&label);) {
+        if (mongoc_error_has_label(&operation->reply, bson_iter_utf8(&label, NULL)) != present) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -182,10 +193,11 @@ static bool error_response(struct operation *operation, const bson_iter_t *expec
     bool same;
 
     doc_each(&operation->reply, "errorReplies", &iter);
-    if (bson_iter_next(&iter) && iter_view(&iter, &first))
+    if (bson_iter_next(&iter) && iter_view(&iter, &first)) {
         BSON_APPEND_DOCUMENT(&holder, "v", &first);
-    else
+    } else {
         BSON_APPEND_DOCUMENT(&holder, "v", &operation->reply);
+    }
     same = doc_first(&holder, &actual) &&
            matches(operation, "errorResponse", expected, &actual, MATCH_ROOT);
     bson_destroy(&holder);
@@ -200,12 +212,15 @@ static bool write_errors(struct operation *operation, const bson_iter_t *expecte
 
     iter_view(expected, &wanted);
     doc_view(&operation->reply, "writeErrors", &got);
-    if (bson_count_keys(&wanted) != bson_count_keys(&got))
+    if (bson_count_keys(&wanted) != bson_count_keys(&got)) {
         return false;
-    for (bson_iter_init(&iter, &wanted); bson_iter_next(&iter);)
+    }
+    for (bson_iter_init(&iter, &wanted); bson_iter_next(&iter);) {
         if (!matches(operation, "writeErrors", &iter,
-                doc_find(&got, bson_iter_key(&iter), &actual) ? &actual : NULL, MATCH_ROOT))
+                doc_find(&got, bson_iter_key(&iter), &actual) ? &actual : NULL, MATCH_ROOT)) {
             return false;
+        }
+    }
     return true;
 }
 
@@ -241,13 +256,17 @@ bool error_check(struct operation *operation, const bson_t *expected)
 
     for (bson_iter_init(&iter, expected); bson_iter_next(&iter);) {
         error_function *holds = NULL;
-        for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
-            if (!strcmp(checks[i].key, bson_iter_key(&iter)))
+        for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
+            if (strcmp(checks[i].key, bson_iter_key(&iter)) == 0) {
                 holds = checks[i].holds;
-        if (!holds)
+            }
+        }
+        if (!holds) {
             return fail(operation->test, "expectError: unknown key '%s'", bson_iter_key(&iter));
-        if (!holds(operation, &iter))
+        }
+        if (!holds(operation, &iter)) {
             return unlike(operation, bson_iter_key(&iter), &iter);
+        }
     }
     return true;
 }

@@ -41,9 +41,11 @@ static const struct {
 
 static int find_type(const char *type)
 {
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (!strcmp(types[i].type, type))
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (strcmp(types[i].type, type) == 0) {
             return (int)i;
+        }
+    }
     return -1;
 }
 
@@ -58,8 +60,9 @@ bool event_type_known(struct test *test, const char *type)
 {
     int found = find_type(type);
 
-    if (found < 0)
+    if (found < 0) {
         return fail(test, "unknown event '%s'", type);
+    }
     return types[found].published || not_applicable(test, "%s", type);
 }
 
@@ -70,7 +73,7 @@ static bool event_matches(struct match *match, const bson_iter_t *expected, cons
     bson_iter_t field, actual;
     bson_t fields;
 
-    if (strcmp(bson_iter_key(expected), type)) {
+    if (strcmp(bson_iter_key(expected), type) != 0) {
         const char *command = doc_text(event, "commandName", "");
         snprintf(match->why, sizeof match->why, "expected a %s, actual %s %s",
             bson_iter_key(expected), type, command);
@@ -86,8 +89,9 @@ static bool event_matches(struct match *match, const bson_iter_t *expected, cons
         }
         snprintf(match->path, sizeof match->path, "%s.%s", type, name);
         if (!match_value(match, &field, doc_find(event, name, &actual) ? &actual : NULL,
-                root ? MATCH_ROOT : MATCH_NESTED))
+                root ? MATCH_ROOT : MATCH_NESTED)) {
             return false;
+        }
     }
     return true;
 }
@@ -98,8 +102,9 @@ size_t events_matching(struct test *test, struct recorder *recorder, const bson_
     size_t count = 0;
 
     pthread_mutex_lock(&recorder->lock);
-    for (size_t i = 0; i < recorder->count; i++)
+    for (size_t i = 0; i < recorder->count; i++) {
         count += event_matches(&match, expected, recorder->events[i]);
+    }
     pthread_mutex_unlock(&recorder->lock);
     return count;
 }
@@ -112,11 +117,13 @@ bool events_same_lsid(struct test *test, struct recorder *recorder, bool *same)
     pthread_mutex_lock(&recorder->lock);
     for (size_t i = recorder->count; i-- > 0 && found < 2;) {
         bson_t command;
-        if (strcmp(doc_text(recorder->events[i], "type", ""), "commandStartedEvent"))
+        if (strcmp(doc_text(recorder->events[i], "type", ""), "commandStartedEvent") != 0) {
             continue;
+        }
         if (!doc_view(recorder->events[i], "command", &command) ||
-            !doc_view(&command, "lsid", &lsid[found]))
+            !doc_view(&command, "lsid", &lsid[found])) {
             break;
+        }
         found++;
     }
     *same = found == 2 && bson_equal(&lsid[0], &lsid[1]);
@@ -133,13 +140,15 @@ static char *sequence(const struct recorder *recorder, const char *class)
 
     for (size_t i = 0; stream && i < recorder->count; i++) {
         const char *type = doc_text(recorder->events[i], "type", "");
-        if (!strcmp(event_class(type), class))
+        if (strcmp(event_class(type), class) == 0) {
             fprintf(stream, "%s%.*s %s", ftell(stream) ? ", " : "",
                 (int)(strlen(type) - strlen("Event")), type,
                 doc_text(recorder->events[i], "commandName", ""));
+        }
     }
-    if (stream)
+    if (stream) {
         fclose(stream);
+    }
     return text;
 }
 
@@ -154,22 +163,28 @@ static bool check_sequence(
     const char *problem = NULL;
 
     for (doc_each(definition, "events", &iter); !problem && bson_iter_next(&iter); number++) {
-        if (!iter_view(&iter, &wrapped) || !doc_first(&wrapped, &expected))
+        if (!iter_view(&iter, &wrapped) || !doc_first(&wrapped, &expected)) {
             return fail(test, "events of %s: %zu is no event", client, number);
+        }
         while (at < recorder->count &&
-               strcmp(event_class(doc_text(recorder->events[at], "type", "")), class))
+               strcmp(event_class(doc_text(recorder->events[at], "type", "")), class) != 0) {
             at++;
-        if (at == recorder->count)
+        }
+        if (at == recorder->count) {
             snprintf(match.why, sizeof match.why, "expected a %s, there are no more",
                 bson_iter_key(&expected));
-        if (at == recorder->count || !event_matches(&match, &expected, recorder->events[at]))
+        }
+        if (at == recorder->count || !event_matches(&match, &expected, recorder->events[at])) {
             problem = match.why;
+        }
         at++;
     }
     for (; !problem && !doc_bool(definition, "ignoreExtraEvents", false) && at < recorder->count;
-         at++)
-        if (!strcmp(event_class(doc_text(recorder->events[at], "type", "")), class))
+         at++) {
+        if (strcmp(event_class(doc_text(recorder->events[at], "type", "")), class) == 0) {
             problem = "more events than expected";
+        }
+    }
     if (problem) {
         char *actual = sequence(recorder, class);
         fail(test, "events of %s, number %zu: %s\nall: %s", client, number, problem, actual);
@@ -191,13 +206,15 @@ bool events_check(struct test *test, const bson_t *definition)
         id = doc_text(&expected, "client", "?");
         client = entity_get(test, id, CLIENT);
         if (!client || !only_keys(test, &expected, "expectEvents",
-                           "client eventType events ignoreExtraEvents"))
+                           "client eventType events ignoreExtraEvents")) {
             return false;
+        }
         pthread_mutex_lock(&client->events->lock);
         matches = check_sequence(test, id, client->events, &expected);
         pthread_mutex_unlock(&client->events->lock);
-        if (!matches)
+        if (!matches) {
             return false;
+        }
     }
     return true;
 }
@@ -211,18 +228,22 @@ bool events_observable(struct test *test, const bson_t *definition)
         const char *class;
         iter_view(&iter, &expected);
         class = doc_text(&expected, "eventType", "command");
-        if (!in_words("command sdam cmap", class))
+        if (!in_words("command sdam cmap", class)) {
             return fail(test, "unknown eventType '%s'", class);
+        }
         for (doc_each(&expected, "events", &event); bson_iter_next(&event);) {
             iter_view(&event, &wrapped);
-            if (!doc_first(&wrapped, &type) || !event_type_known(test, bson_iter_key(&type)))
+            if (!doc_first(&wrapped, &type) || !event_type_known(test, bson_iter_key(&type))) {
                 return false;
-            if (strcmp(event_class(bson_iter_key(&type)), class))
+            }
+            if (strcmp(event_class(bson_iter_key(&type)), class) != 0) {
                 return fail(test, "%s is no event of type %s", bson_iter_key(&type), class);
+            }
         }
         /* An empty list says that there was none, which nobody can tell here. */
-        if (!strcmp(class, "cmap"))
+        if (strcmp(class, "cmap") == 0) {
             return not_applicable(test, "cmap events");
+        }
     }
     return true;
 }

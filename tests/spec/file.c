@@ -2,6 +2,7 @@
 
 #include "tests/spec/entities.h"
 #include "tests/spec/operations.h"
+#include "tests/spec/operators.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -58,7 +59,7 @@ static bool check_version(struct test *test, const bson_t *file)
 
 static bool check_form(struct test *test, const bson_t *file, const bson_t *definition)
 {
-    const char *unknown = match_unknown_operator(definition);
+    const char *unknown = operator_unknown(definition);
 
     if (unknown) {
         return fail(test, "unknown operator '%s'", unknown);
@@ -92,7 +93,8 @@ void file_run_test(const struct test_file *file, const bson_t *definition, struc
                 entities_create(test, file->document, "createEntities") &&
                 operations_run(test, definition, "operations");
 
-    /* What follows is not the test's: its fail points must not hit it, its events not include it. */
+    /* What follows is not the test's: its fail points must not hit it, its events not include it.
+     */
     entities_stop_events(test);
     failpoints_off(test);
     done = done && events_check(test, definition) && outcome_check(test, definition);

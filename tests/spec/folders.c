@@ -73,8 +73,7 @@ static void search(struct folders *folders, const char *path, const char *name)
     const int count = scandir(path, &entries, is_visible, alphasort);
     for (int i = 0; i < count; i++) {
         char *below = bson_strdup_printf("%s/%s", path, entries[i]->d_name);
-        char *below_name =
-            bson_strdup_printf("%s%s%s", name, *name ? "/" : "", entries[i]->d_name);
+        char *below_name = bson_strdup_printf("%s%s%s", name, *name ? "/" : "", entries[i]->d_name);
         if (is_folder(below)) {
             search(folders, below, below_name);
         }

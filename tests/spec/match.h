@@ -32,10 +32,14 @@ bool match_value(
 bool match_documents(
     struct match *match, const bson_t *expected, const bson_t *actual, enum match_level);
 
-/*
- * An operator ({$$name: ...}) that the format has not, anywhere within doc, or NULL. Asked before
- * a test is run, because an operator in a branch that is never matched would go unseen.
- */
-const char *match_unknown_operator(const bson_t *doc);
+/* ---- for operators, which are part of the matcher -------------------------------------------- */
+
+/* Says why something does not match, with where it is, and returns false. */
+bool match_mismatch(struct match *match, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool match_differs(struct match *match, const bson_iter_t *expected, const bson_iter_t *actual);
+
+/* A number of whatever type. */
+long double match_number(const bson_iter_t *iter);
 
 #endif

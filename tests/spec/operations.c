@@ -18,16 +18,20 @@ static const struct operation_row *const tables[] = {
     bucket_operations,
     client_bulk_operations,
     encryption_operations,
+    NULL,
 };
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
 static const struct operation_row *find(enum kind kind, const char *name)
 {
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        for (const struct operation_row *row = tables[i]; row->name; row++)
-            if (row->kind == kind && !strcmp(row->name, name))
+    for (size_t i = 0; tables[i]; i++) {
+        for (const struct operation_row *row = tables[i]; row->name; row++) {
+            if (row->kind == kind && strcmp(row->name, name) == 0) {
                 return row;
+            }
+        }
+    }
     return NULL;
 }
 
@@ -44,7 +48,7 @@ static bool available(struct test *test, const char *name)
 {
     const struct operation_row *missing = NULL;
 
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    for (size_t i = 0; tables[i]; i++) {
         for (const struct operation_row *row = tables[i]; row->name; row++) {
             if (strcmp(row->name, name) != 0) {
                 continue;
@@ -90,8 +94,9 @@ const char *argument_text(struct operation *operation, const char *name)
 {
     const char *text = doc_text(&operation->arguments, name, NULL);
 
-    if (!text)
+    if (!text) {
         fail(operation->test, "%s needs a string '%s'", operation->name, name);
+    }
     return text;
 }
 
@@ -119,8 +124,9 @@ bool cursor_failed(struct operation *operation, mongoc_cursor_t *cursor)
 {
     const bson_t *reply = NULL;
 
-    if (!mongoc_cursor_error_document(cursor, &operation->error, &reply))
+    if (!mongoc_cursor_error_document(cursor, &operation->error, &reply)) {
         return false;
+    }
     if (reply) {
         bson_destroy(&operation->reply);
         bson_copy_to(reply, &operation->reply);
@@ -140,10 +146,11 @@ bool result_rows(struct operation *operation, mongoc_cursor_t *cursor, const cha
     BSON_APPEND_ARRAY_BEGIN(&operation->result, "v", &array);
     while (mongoc_cursor_next(cursor, &document)) {
         snprintf(key, sizeof key, "%u", count++);
-        if (!field)
+        if (!field) {
             BSON_APPEND_DOCUMENT(&array, key, document);
-        else if (doc_find(document, field, &iter))
+        } else if (doc_find(document, field, &iter)) {
             doc_append(&array, key, &iter);
+        }
     }
     bson_append_array_end(&operation->result, &array);
     operation->level = MATCH_ROWS;
@@ -177,11 +184,13 @@ static bool save(struct operation *operation, const char *id)
                                               : VALUE;
     struct entity *entity;
 
-    if (kind == VALUE && bson_empty(&operation->result))
+    if (kind == VALUE && bson_empty(&operation->result)) {
         return fail(operation->test, "%s gave no result to save", operation->name);
+    }
     entity = entity_add(operation->test, id, kind);
-    if (!entity)
+    if (!entity) {
         return false;
+    }
     entity->client = operation->object ? operation->object->client : NULL;
     entity->cursor = operation->made.cursor;
     entity->peeked = operation->made.peeked;
@@ -197,19 +206,23 @@ static bool check(struct operation *operation, const bson_t *definition)
     bson_iter_t expected, actual;
     bson_t error;
 
-    if (doc_bool(definition, "ignoreResultAndError", false))
+    if (doc_bool(definition, "ignoreResultAndError", false)) {
         return true;
-    if (doc_view(definition, "expectError", &error))
+    }
+    if (doc_view(definition, "expectError", &error)) {
         return operation->failed ? error_check(operation, &error)
                                  : fail(test, "expected an error, actual success");
-    if (operation->failed)
+    }
+    if (operation->failed) {
         return fail(test, "unexpected error: %s", operation->error.message);
+    }
     if (doc_find(definition, "expectResult", &expected)) {
         struct match match = test_matcher(test);
         snprintf(match.path, sizeof match.path, "result");
         if (!match_value(&match, &expected, doc_first(&operation->result, &actual) ? &actual : NULL,
-                operation->level))
+                operation->level)) {
             return fail(test, "%s", match.why);
+        }
     }
     return !doc_has(definition, "saveResultAsEntity") ||
            save(operation, doc_text(definition, "saveResultAsEntity", NULL));
@@ -220,7 +233,7 @@ static const struct operation_row *prepare(struct operation *operation, const bs
 {
     struct test *test = operation->test;
     const char *id = doc_text(definition, "object", "?");
-    bool runner = !strcmp(id, "testRunner");
+    bool runner = strcmp(id, "testRunner") == 0;
     const struct operation_row *row;
 
     operation->object = runner ? NULL : entity_find(test, id);
@@ -242,8 +255,9 @@ static const struct operation_row *prepare(struct operation *operation, const bs
     operation->prefs = in_words(row->reads, "readPreference")
                            ? NULL
                            : read_preference(test, &operation->arguments);
-    if (!driver_options(test, &operation->arguments, row->reads, &operation->opts))
+    if (!driver_options(test, &operation->arguments, row->reads, &operation->opts)) {
         return NULL;
+    }
     if (runner && !bson_empty(&operation->opts)) {
         fail(test, "unknown argument of %s", operation->name);
     }
@@ -264,8 +278,9 @@ bool operation_run(struct test *test, const bson_t *definition, struct operation
     bson_init(&operation->result);
     if (!only_keys(test, definition, "operation",
             "name object arguments ignoreResultAndError expectError expectResult "
-            "saveResultAsEntity"))
+            "saveResultAsEntity")) {
         return false;
+    }
     row = prepare(operation, definition);
     return row && row->run(operation) && check(operation, definition);
 }
@@ -286,13 +301,15 @@ static void tell_where(struct test *test, unsigned number, const char *name)
 {
     char *reason = test->reason;
 
-    if (test->verdict != FAILED)
+    if (test->verdict != FAILED) {
         return;
+    }
     test->reason = NULL;
-    if (asprintf(&test->reason, "operation %u, %s: %s", number, name, reason ? reason : "") < 0)
+    if (asprintf(&test->reason, "operation %u, %s: %s", number, name, reason ? reason : "") < 0) {
         test->reason = reason;
-    else
+    } else {
         free(reason);
+    }
 }
 
 bool operations_run(struct test *test, const bson_t *owner, const char *key)
@@ -306,8 +323,9 @@ bool operations_run(struct test *test, const bson_t *owner, const char *key)
     for (doc_each(owner, key, &iter); ok && bson_iter_next(&iter); number++) {
         iter_view(&iter, &definition);
         ok = operation_run(test, &definition, &operation);
-        if (!ok)
+        if (!ok) {
             tell_where(test, number, doc_text(&definition, "name", "?"));
+        }
         operation_end(&operation);
     }
     return ok;

@@ -22,8 +22,9 @@ static bool check_pinned(struct operation *operation, bool wanted)
 {
     mongoc_client_session_t *session = argument_session(operation);
 
-    return session && ((mongoc_client_session_get_server_id(session) != 0) == wanted ||
-                          fail(operation->test, "the session is %s", wanted ? "unpinned" : "pinned"));
+    return session &&
+           ((mongoc_client_session_get_server_id(session) != 0) == wanted ||
+               fail(operation->test, "the session is %s", wanted ? "unpinned" : "pinned"));
 }
 
 static bool run_session_pinned(struct operation *operation)
@@ -99,8 +100,8 @@ static bool check_lsids(struct operation *operation, bool wanted)
     bool same;
 
     return client && events_same_lsid(operation->test, client->events, &same) &&
-           (same == wanted ||
-               fail(operation->test, "the last two lsids are %s", wanted ? "different" : "the same"));
+           (same == wanted || fail(operation->test, "the last two lsids are %s",
+                                  wanted ? "different" : "the same"));
 }
 
 static bool run_same_lsid(struct operation *operation)
@@ -131,8 +132,8 @@ static bool check_collection(struct operation *operation, bool wanted)
     if (error.code) {
         return fail(operation->test, "%s: %s", operation->name, error.message);
     }
-    return there == wanted || fail(operation->test, "collection %s %s", name,
-                                  there ? "exists" : "does not exist");
+    return there == wanted ||
+           fail(operation->test, "collection %s %s", name, there ? "exists" : "does not exist");
 }
 
 static bool run_collection_exists(struct operation *operation)
@@ -164,8 +165,8 @@ static bool check_index(struct operation *operation, bool wanted)
     }
     mongoc_cursor_destroy(cursor);
     mongoc_collection_destroy(collection);
-    return there == wanted || fail(operation->test, "index %s %s", index_name,
-                                  there ? "exists" : "does not exist");
+    return there == wanted ||
+           fail(operation->test, "index %s %s", index_name, there ? "exists" : "does not exist");
 }
 
 static bool run_index_exists(struct operation *operation)

@@ -8,8 +8,9 @@ static bool argument_id(struct operation *operation, bson_value_t *id)
 {
     bson_iter_t iter;
 
-    if (!doc_find(&operation->arguments, "id", &iter))
+    if (!doc_find(&operation->arguments, "id", &iter)) {
         return fail(operation->test, "%s needs an id", operation->name);
+    }
     bson_value_copy(bson_iter_value(&iter), id);
     return true;
 }
@@ -22,25 +23,30 @@ static bool run_download(struct operation *operation)
     size_t size = 0;
     ssize_t got = 0;
 
-    if (!argument_id(operation, &id))
+    if (!argument_id(operation, &id)) {
         return false;
+    }
     stream = mongoc_gridfs_bucket_open_download_stream(
         operation->object->bucket, &id, &operation->error);
     bson_value_destroy(&id);
     while (stream) {
         bytes = bson_realloc(bytes, size + 4096);
         got = mongoc_stream_read(stream, bytes + size, 4096, 1, 0);
-        if (got <= 0)
+        if (got <= 0) {
             break;
+        }
         size += (size_t)got;
     }
-    if (stream && got == 0)
+    if (stream && got == 0) {
         BSON_APPEND_BINARY(&operation->result, "v", BSON_SUBTYPE_BINARY, bytes, (uint32_t)size);
-    if (stream && got < 0)
+    }
+    if (stream && got < 0) {
         mongoc_gridfs_bucket_stream_error(stream, &operation->error);
+    }
     outcome(operation, stream && got == 0);
-    if (stream)
+    if (stream) {
         mongoc_stream_destroy(stream);
+    }
     bson_free(bytes);
     return true;
 }
@@ -56,11 +62,13 @@ static bool run_upload(struct operation *operation)
     size_t size;
     bool ok;
 
-    if (!filename || !argument_view(operation, "source", &source))
+    if (!filename || !argument_view(operation, "source", &source)) {
         return false;
+    }
     bytes = hex_bytes(doc_text(&source, "$$hexBytes", "?"), &size);
-    if (!bytes)
+    if (!bytes) {
         return fail(operation->test, "upload: malformed source");
+    }
     if (doc_find(&operation->arguments, "id", &iter)) {
         bson_value_copy(bson_iter_value(&iter), &id);
         stream = mongoc_gridfs_bucket_open_upload_stream_with_id(
@@ -72,12 +80,15 @@ static bool run_upload(struct operation *operation)
     }
     ok = stream && mongoc_stream_write(stream, bytes, size, 0) == (ssize_t)size &&
          mongoc_stream_close(stream) == 0;
-    if (stream && !ok)
+    if (stream && !ok) {
         mongoc_gridfs_bucket_stream_error(stream, &operation->error);
-    if (ok)
+    }
+    if (ok) {
         BSON_APPEND_VALUE(&operation->result, "v", &id);
-    if (stream)
+    }
+    if (stream) {
         mongoc_stream_destroy(stream);
+    }
     bson_value_destroy(&id);
     bson_free(bytes);
     return outcome(operation, ok);
@@ -97,8 +108,9 @@ static bool run_delete(struct operation *operation)
 {
     bson_value_t id;
 
-    if (!argument_id(operation, &id))
+    if (!argument_id(operation, &id)) {
         return false;
+    }
     outcome(operation,
         mongoc_gridfs_bucket_delete_by_id(operation->object->bucket, &id, &operation->error));
     bson_value_destroy(&id);

@@ -9,8 +9,9 @@ static bool keep_stream(struct operation *operation, mongoc_change_stream_t *str
 
     operation->made.stream = stream;
     operation->failed = mongoc_change_stream_error_document(stream, &operation->error, &reply);
-    if (reply)
+    if (reply) {
         bson_concat(&operation->reply, reply);
+    }
     return true;
 }
 
@@ -42,11 +43,12 @@ static bool run_drop_database(struct operation *operation)
 {
     const char *name = argument_text(operation, "database");
 
-    if (!name)
+    if (!name) {
         return false;
+    }
     mongoc_database_t *database = mongoc_client_get_database(operation->object->client, name);
-    outcome(operation,
-        mongoc_database_drop_with_opts(database, &operation->opts, &operation->error));
+    outcome(
+        operation, mongoc_database_drop_with_opts(database, &operation->opts, &operation->error));
     mongoc_database_destroy(database);
     return true;
 }
@@ -123,14 +125,16 @@ static bool run_command(struct operation *operation)
 {
     bson_t command;
 
-    if (!argument_view(operation, "command", &command))
+    if (!argument_view(operation, "command", &command)) {
         return false;
+    }
     bson_destroy(&operation->reply);
     outcome(
         operation, mongoc_database_command_with_opts(operation->object->database, &command,
                        operation->prefs, &operation->opts, &operation->reply, &operation->error));
-    if (!operation->failed)
+    if (!operation->failed) {
         result_document(operation, &operation->reply);
+    }
     return true;
 }
 
@@ -149,27 +153,34 @@ static mongoc_cursor_t *open_command(struct operation *operation)
     mongoc_cursor_t *cursor = NULL;
     bson_iter_t iter;
 
-    if (!argument_view(operation, "command", &command))
+    if (!argument_view(operation, "command", &command)) {
         return NULL;
+    }
     server = mongoc_client_select_server(client, false, operation->prefs, &operation->error);
     operation->failed = !server;
-    if (!server)
+    if (!server) {
         return NULL;
+    }
     BSON_APPEND_INT32(&operation->opts, "serverId", (int32_t)mongoc_server_description_id(server));
     mongoc_server_description_destroy(server);
     if (mongoc_database_command_with_opts(operation->object->database, &command, operation->prefs,
             &operation->opts, &reply, &operation->error)) {
         bson_concat(&opts, &operation->opts);
-        for (bson_iter_init(&iter, &operation->arguments); bson_iter_next(&iter);)
-            if (in_words("batchSize comment", bson_iter_key(&iter)))
+        for (bson_iter_init(&iter, &operation->arguments); bson_iter_next(&iter);) {
+            if (in_words("batchSize comment", bson_iter_key(&iter))) {
                 doc_append(&opts, bson_iter_key(&iter), &iter);
-        if (doc_has(&operation->arguments, "maxTimeMS"))
+            }
+        }
+        if (doc_has(&operation->arguments, "maxTimeMS")) {
             BSON_APPEND_INT64(
                 &opts, "maxAwaitTimeMS", doc_int(&operation->arguments, "maxTimeMS", 0));
-        if (doc_has(&operation->arguments, "cursorType"))
+        }
+        if (doc_has(&operation->arguments, "cursorType")) {
             BSON_APPEND_BOOL(&opts, "tailable", true);
-        if (!strcmp(doc_text(&operation->arguments, "cursorType", ""), "tailableAwait"))
+        }
+        if (strcmp(doc_text(&operation->arguments, "cursorType", ""), "tailableAwait") == 0) {
             BSON_APPEND_BOOL(&opts, "awaitData", true);
+        }
         cursor = mongoc_cursor_new_from_command_reply_with_opts(client, &reply, &opts);
     } else {
         operation->failed = true;

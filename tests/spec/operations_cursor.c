@@ -24,13 +24,15 @@ static bool step(struct operation *operation)
         result_document(operation, document);
         return true;
     }
-    if (entity->kind == CURSOR)
+    if (entity->kind == CURSOR) {
         cursor_failed(operation, entity->cursor);
-    else
+    } else {
         operation->failed =
             mongoc_change_stream_error_document(entity->stream, &operation->error, &reply);
-    if (reply)
+    }
+    if (reply) {
         bson_concat(&operation->reply, reply);
+    }
     return false;
 }
 
@@ -44,21 +46,25 @@ static bool run_iterate_until(struct operation *operation)
 {
     time_t end = time(NULL) + PATIENCE_S;
 
-    if (!is_open(operation))
+    if (!is_open(operation)) {
         return false;
+    }
     while (!step(operation) && !operation->failed) {
-        if (operation->object->kind == CURSOR && !mongoc_cursor_more(operation->object->cursor))
+        if (operation->object->kind == CURSOR && !mongoc_cursor_more(operation->object->cursor)) {
             return fail(operation->test, "the cursor is exhausted");
-        if (time(NULL) > end)
+        }
+        if (time(NULL) > end) {
             return fail(operation->test, "no document within %d s", PATIENCE_S);
+        }
     }
     return true;
 }
 
 static bool run_iterate_once(struct operation *operation)
 {
-    if (!is_open(operation))
+    if (!is_open(operation)) {
         return false;
+    }
     step(operation);
     return true;
 }

@@ -4,7 +4,10 @@
  */
 #include "tests/spec/operations.h"
 
-#define ABSENT(name) {CLIENT_ENCRYPTION, name, NULL, "", NULL}
+#define ABSENT(name)                                                                               \
+    {                                                                                              \
+        CLIENT_ENCRYPTION, name, NULL, "", NULL                                                    \
+    }
 
 const struct operation_row encryption_operations[] = {
     ABSENT("addKeyAltName"),

@@ -36,8 +36,9 @@ static bool run_create_index(struct operation *operation)
     const char *name = doc_text(&operation->arguments, "name", NULL);
     char *made;
 
-    if (!argument_view(operation, "keys", &keys))
+    if (!argument_view(operation, "keys", &keys)) {
         return false;
+    }
     made = mongoc_collection_keys_to_index_string(&keys);
     command = new_command(operation, "createIndexes");
     BSON_APPEND_ARRAY_BEGIN(command, "indexes", &indexes);
@@ -48,8 +49,9 @@ static bool run_create_index(struct operation *operation)
     bson_append_document_end(&indexes, &index);
     bson_append_array_end(command, &indexes);
     run_collection_command(operation, command);
-    if (!operation->failed)
+    if (!operation->failed) {
         BSON_APPEND_UTF8(&operation->result, "v", name ? name : made);
+    }
     bson_free(made);
     return true;
 }
@@ -78,7 +80,7 @@ static bool run_list_indexes(struct operation *operation)
 {
     return result_rows(operation,
         mongoc_collection_find_indexes_with_opts(operation->object->collection, &operation->opts),
-        !strcmp(operation->name, "listIndexNames") ? "name" : NULL);
+        strcmp(operation->name, "listIndexNames") == 0 ? "name" : NULL);
 }
 
 /* By command, because the driver's own function renames the entity's object as well. */
@@ -90,8 +92,9 @@ static bool run_rename(struct operation *operation)
     char *from, *target;
     bool ok;
 
-    if (!to)
+    if (!to) {
         return false;
+    }
     from = bson_strdup_printf(
         "%s.%s", database, mongoc_collection_get_name(operation->object->collection));
     target = bson_strdup_printf("%s.%s", database, to);
@@ -115,8 +118,9 @@ static bool run_on_collection(struct operation *operation, const char *name)
     bson_t command = BSON_INITIALIZER;
     bool ok;
 
-    if (!collection)
+    if (!collection) {
         return false;
+    }
     BSON_APPEND_UTF8(&command, name, collection);
     bson_destroy(&operation->reply);
     ok = mongoc_database_write_command_with_opts(operation->object->database, &command,
@@ -138,10 +142,12 @@ static bool run_modify_collection(struct operation *operation)
 /* Servers before 7.0 call it an error that there is nothing to drop; drivers do not. */
 static bool run_drop_collection(struct operation *operation)
 {
-    if (!run_on_collection(operation, "drop"))
+    if (!run_on_collection(operation, "drop")) {
         return false;
-    if (operation->failed && doc_int(&operation->reply, "code", 0) == 26)
+    }
+    if (operation->failed && doc_int(&operation->reply, "code", 0) == 26) {
         operation->failed = false;
+    }
     return true;
 }
 

@@ -9,12 +9,15 @@ static mongoc_cursor_t *open_find(struct operation *operation)
     const char *type = doc_text(&operation->arguments, "cursorType", "nonTailable");
     bson_t filter;
 
-    if (!argument_view(operation, "filter", &filter))
+    if (!argument_view(operation, "filter", &filter)) {
         return NULL;
-    if (strcmp(type, "nonTailable") != 0)
+    }
+    if (strcmp(type, "nonTailable") != 0) {
         BSON_APPEND_BOOL(&operation->opts, "tailable", true);
-    if (strcmp(type, "tailableAwait") == 0)
+    }
+    if (strcmp(type, "tailableAwait") == 0) {
         BSON_APPEND_BOOL(&operation->opts, "awaitData", true);
+    }
     return mongoc_collection_find_with_opts(
         operation->object->collection, &filter, &operation->opts, operation->prefs);
 }
@@ -35,12 +38,14 @@ static bool run_find_one(struct operation *operation)
     BSON_APPEND_INT64(&operation->opts, "limit", 1);
     BSON_APPEND_BOOL(&operation->opts, "singleBatch", true);
     cursor = open_find(operation);
-    if (!cursor)
+    if (!cursor) {
         return false;
-    if (mongoc_cursor_next(cursor, &document))
+    }
+    if (mongoc_cursor_next(cursor, &document)) {
         result_document(operation, document);
-    else if (!cursor_failed(operation, cursor))
+    } else if (!cursor_failed(operation, cursor)) {
         BSON_APPEND_NULL(&operation->result, "v");
+    }
     mongoc_cursor_destroy(cursor);
     return true;
 }
@@ -51,10 +56,12 @@ static bool run_create_find_cursor(struct operation *operation)
     mongoc_cursor_t *cursor = open_find(operation);
     const bson_t *document;
 
-    if (!cursor)
+    if (!cursor) {
         return false;
-    if (mongoc_cursor_next(cursor, &document))
+    }
+    if (mongoc_cursor_next(cursor, &document)) {
         operation->made.peeked = bson_copy(document);
+    }
     cursor_failed(operation, cursor);
     operation->made.cursor = cursor;
     return true;
@@ -76,21 +83,24 @@ static bool run_create_change_stream(struct operation *operation)
     const bson_t *reply = NULL;
     bson_t pipeline;
 
-    if (!argument_view(operation, "pipeline", &pipeline))
+    if (!argument_view(operation, "pipeline", &pipeline)) {
         return false;
+    }
     operation->made.stream =
         mongoc_collection_watch(operation->object->collection, &pipeline, &operation->opts);
     operation->failed =
         mongoc_change_stream_error_document(operation->made.stream, &operation->error, &reply);
-    if (reply)
+    if (reply) {
         bson_concat(&operation->reply, reply);
+    }
     return true;
 }
 
 static bool keep_count(struct operation *operation, int64_t count)
 {
-    if (count >= 0)
+    if (count >= 0) {
         BSON_APPEND_INT64(&operation->result, "v", count);
+    }
     return outcome(operation, count >= 0);
 }
 
@@ -99,8 +109,9 @@ static bool run_count_documents(struct operation *operation)
     bson_t filter;
     int64_t count;
 
-    if (!argument_view(operation, "filter", &filter))
+    if (!argument_view(operation, "filter", &filter)) {
         return false;
+    }
     bson_destroy(&operation->reply);
     count = mongoc_collection_count_documents(operation->object->collection, &filter,
         &operation->opts, operation->prefs, &operation->reply, &operation->error);
@@ -128,8 +139,9 @@ static bool run_read_command(struct operation *operation, bson_t *command, const
     bson_destroy(&operation->reply);
     ok = mongoc_collection_read_command_with_opts(operation->object->collection, command,
         operation->prefs, &operation->opts, &operation->reply, &operation->error);
-    if (ok && doc_find(&operation->reply, field, &iter))
+    if (ok && doc_find(&operation->reply, field, &iter)) {
         result_iter(operation, &iter);
+    }
     bson_destroy(command);
     return outcome(operation, ok);
 }
@@ -156,8 +168,9 @@ static bool run_distinct(struct operation *operation)
     const char *field = argument_text(operation, "fieldName");
     bson_t *command, filter;
 
-    if (!field)
+    if (!field) {
         return false;
+    }
     command = new_command(operation, "distinct");
     BSON_APPEND_UTF8(command, "key", field);
     doc_view(&operation->arguments, "filter", &filter);
@@ -176,8 +189,9 @@ static bool run_map_reduce(struct operation *operation)
     bson_destroy(&operation->reply);
     ok = mongoc_collection_command_simple(operation->object->collection, command, operation->prefs,
         &operation->reply, &operation->error);
-    if (ok && doc_find(&operation->reply, "results", &iter))
+    if (ok && doc_find(&operation->reply, "results", &iter)) {
         result_iter(operation, &iter);
+    }
     bson_destroy(command);
     operation->level = MATCH_ROWS;
     return outcome(operation, ok);

@@ -18,8 +18,7 @@ static void sleep_ms(int64_t ms)
 }
 
 /* The entity that the argument of that name is about, which must be of that kind. */
-static struct entity *argument_entity(
-    struct operation *operation, const char *name, enum kind kind)
+static struct entity *argument_entity(struct operation *operation, const char *name, enum kind kind)
 {
     const char *id = argument_text(operation, name);
     return id ? entity_get(operation->test, id, kind) : NULL;

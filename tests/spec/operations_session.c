@@ -8,8 +8,9 @@
 
 static mongoc_client_session_t *open_session(struct operation *operation)
 {
-    if (!operation->object->session)
+    if (!operation->object->session) {
         fail(operation->test, "session '%s' has ended", operation->object->id);
+    }
     return operation->object->session;
 }
 
@@ -19,9 +20,10 @@ static bool run_start_transaction(struct operation *operation)
     mongoc_transaction_opt_t *opts = transaction_options(operation->test, &operation->arguments);
 
     operation->test->transacted = true;
-    if (session && operation->test->verdict == PASSED)
+    if (session && operation->test->verdict == PASSED) {
         outcome(
             operation, mongoc_client_session_start_transaction(session, opts, &operation->error));
+    }
     mongoc_transaction_opts_destroy(opts);
     return operation->test->verdict == PASSED;
 }
@@ -30,8 +32,9 @@ static bool run_commit_transaction(struct operation *operation)
 {
     mongoc_client_session_t *session = open_session(operation);
 
-    if (!session)
+    if (!session) {
         return false;
+    }
     bson_destroy(&operation->reply);
     return outcome(operation,
         mongoc_client_session_commit_transaction(session, &operation->reply, &operation->error));

@@ -13,14 +13,16 @@ static bool run_insert_one(struct operation *operation)
     bson_iter_t id;
     bool ok;
 
-    if (!argument_view(operation, "document", &document))
+    if (!argument_view(operation, "document", &document)) {
         return false;
+    }
     bson_destroy(&operation->reply);
     ok = mongoc_collection_insert_one(operation->object->collection, &document, &operation->opts,
         &operation->reply, &operation->error);
     if (ok && !is_unacknowledged(operation)) {
-        if (doc_find(&document, "_id", &id))
+        if (doc_find(&document, "_id", &id)) {
             doc_append(&result, "insertedId", &id);
+        }
         result_document(operation, &result);
     }
     bson_destroy(&result);
@@ -35,11 +37,12 @@ static bool run_insert_many(struct operation *operation)
     uint32_t count, i = 0;
     bool ok;
 
-    if (!argument_view(operation, "documents", &list))
+    if (!argument_view(operation, "documents", &list)) {
         return false;
+    }
     count = (uint32_t)bson_count_keys(&list);
     documents = bson_malloc0((count + 1) * sizeof *documents);
-    pointers = bson_malloc0((count + 1) * sizeof *pointers);
+    pointers = bson_malloc0((count + 1) * sizeof(const bson_t *));
     for (bson_iter_init(&iter, &list); bson_iter_next(&iter); i++) {
         iter_view(&iter, &documents[i]);
         append_id(&ids, i, &documents[i]);
@@ -63,8 +66,9 @@ static bool update_with(struct operation *operation, update_call *call, const ch
 {
     bson_t filter, update;
 
-    if (!argument_view(operation, "filter", &filter) || !argument_view(operation, by, &update))
+    if (!argument_view(operation, "filter", &filter) || !argument_view(operation, by, &update)) {
         return false;
+    }
     bson_destroy(&operation->reply);
     outcome(operation, call(operation->object->collection, &filter, &update, &operation->opts,
                            &operation->reply, &operation->error));
@@ -94,8 +98,9 @@ static bool delete_with(struct operation *operation, delete_call *call)
 {
     bson_t filter;
 
-    if (!argument_view(operation, "filter", &filter))
+    if (!argument_view(operation, "filter", &filter)) {
         return false;
+    }
     bson_destroy(&operation->reply);
     outcome(operation, call(operation->object->collection, &filter, &operation->opts,
                            &operation->reply, &operation->error));
@@ -123,23 +128,30 @@ static bool modify_options(struct operation *operation, mongoc_find_and_modify_o
     const char *which = doc_text(arguments, "returnDocument", "Before");
     bson_t view;
 
-    if (strcasecmp(which, "Before") && strcasecmp(which, "After"))
+    if (strcasecmp(which, "Before") != 0 && strcasecmp(which, "After") != 0) {
         return fail(operation->test, "returnDocument is Before or After, not '%s'", which);
-    if (!strcasecmp(which, "After"))
+    }
+    if (strcasecmp(which, "After") == 0) {
         flags |= MONGOC_FIND_AND_MODIFY_RETURN_NEW;
-    if (doc_bool(arguments, "upsert", false))
+    }
+    if (doc_bool(arguments, "upsert", false)) {
         flags |= MONGOC_FIND_AND_MODIFY_UPSERT;
+    }
     mongoc_find_and_modify_opts_set_flags(opts, flags);
-    if (doc_view(arguments, "sort", &view))
+    if (doc_view(arguments, "sort", &view)) {
         mongoc_find_and_modify_opts_set_sort(opts, &view);
-    if (doc_view(arguments, "projection", &view))
+    }
+    if (doc_view(arguments, "projection", &view)) {
         mongoc_find_and_modify_opts_set_fields(opts, &view);
-    if (doc_has(arguments, "bypassDocumentValidation"))
+    }
+    if (doc_has(arguments, "bypassDocumentValidation")) {
         mongoc_find_and_modify_opts_set_bypass_document_validation(
             opts, doc_bool(arguments, "bypassDocumentValidation", false));
-    if (doc_has(arguments, "maxTimeMS"))
+    }
+    if (doc_has(arguments, "maxTimeMS")) {
         mongoc_find_and_modify_opts_set_max_time_ms(
             opts, (uint32_t)doc_int(arguments, "maxTimeMS", 0));
+    }
     return mongoc_find_and_modify_opts_append(opts, &operation->opts) ||
            fail(operation->test, "%s: the driver refuses the options", operation->name);
 }
@@ -152,18 +164,21 @@ static bool modify(struct operation *operation, const char *by)
     bool ok = false;
 
     if (!argument_view(operation, "filter", &filter) ||
-        (by && !argument_view(operation, by, &update)))
+        (by && !argument_view(operation, by, &update))) {
         return false;
+    }
     opts = mongoc_find_and_modify_opts_new();
-    if (by)
+    if (by) {
         mongoc_find_and_modify_opts_set_update(opts, &update);
+    }
     if (modify_options(
             operation, opts, by ? MONGOC_FIND_AND_MODIFY_NONE : MONGOC_FIND_AND_MODIFY_REMOVE)) {
         bson_destroy(&operation->reply);
         ok = mongoc_collection_find_and_modify_with_opts(
             operation->object->collection, &filter, opts, &operation->reply, &operation->error);
-        if (ok && doc_find(&operation->reply, "value", &value))
+        if (ok && doc_find(&operation->reply, "value", &value)) {
             result_iter(operation, &value);
+        }
     }
     mongoc_find_and_modify_opts_destroy(opts);
     return operation->test->verdict == PASSED && outcome(operation, ok);
@@ -213,18 +228,20 @@ static bool add_model(struct operation *operation, mongoc_bulk_operation_t *bulk
     iter_view(model, &view);
     doc_view(&view, "filter", &filter);
     doc_append_others(&opts, &view, "filter update replacement document");
-    if (!strcmp(name, "insertOne")) {
+    if (strcmp(name, "insertOne") == 0) {
         known = true;
         doc_view(&view, "document", &document);
         append_id(ids, index, &document);
         added = mongoc_bulk_operation_insert_with_opts(bulk, &document, NULL, &operation->error);
     }
     for (size_t i = 0; !known && i < sizeof bulk_models / sizeof *bulk_models; i++) {
-        if (strcmp(bulk_models[i].name, name))
+        if (strcmp(bulk_models[i].name, name) != 0) {
             continue;
+        }
         known = true;
-        if (bulk_models[i].by)
+        if (bulk_models[i].by) {
             doc_view(&view, bulk_models[i].by, &update);
+        }
         added = bulk_models[i].update
                     ? bulk_models[i].update(bulk, &filter, &update, &opts, &operation->error)
                     : bulk_models[i].remove(bulk, &filter, &opts, &operation->error);
@@ -243,9 +260,10 @@ static bool run_bulk_write(struct operation *operation)
     uint32_t index = 0;
     bool known = true;
 
-    if (doc_has(&operation->arguments, "bypassDocumentValidation"))
+    if (doc_has(&operation->arguments, "bypassDocumentValidation")) {
         mongoc_bulk_operation_set_bypass_document_validation(
             bulk, doc_bool(&operation->arguments, "bypassDocumentValidation", false));
+    }
     for (doc_each(&operation->arguments, "requests", &iter);
          known && !operation->failed && bson_iter_next(&iter); index++) {
         iter_view(&iter, &model);

@@ -23,23 +23,29 @@ mongoc_read_prefs_t *read_preference(struct test *test, const bson_t *options)
     const char *mode;
 
     if (!doc_view(options, "readPreference", &view) ||
-        !only_keys(test, &view, "readPreference", "mode tagSets maxStalenessSeconds hedge"))
+        !only_keys(test, &view, "readPreference", "mode tagSets maxStalenessSeconds hedge")) {
         return NULL;
+    }
     mode = doc_text(&view, "mode", "?");
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (!strcasecmp(modes[i].name, mode))
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (strcasecmp(modes[i].name, mode) == 0) {
             prefs = mongoc_read_prefs_new(modes[i].mode);
+        }
+    }
     if (!prefs) {
         fail(test, "readPreference: unknown mode '%s'", mode);
         return NULL;
     }
-    if (doc_view(&view, "tagSets", &tags))
+    if (doc_view(&view, "tagSets", &tags)) {
         mongoc_read_prefs_set_tags(prefs, &tags);
-    if (doc_has(&view, "maxStalenessSeconds"))
+    }
+    if (doc_has(&view, "maxStalenessSeconds")) {
         mongoc_read_prefs_set_max_staleness_seconds(
             prefs, doc_int(&view, "maxStalenessSeconds", -1));
-    if (doc_view(&view, "hedge", &hedge))
+    }
+    if (doc_view(&view, "hedge", &hedge)) {
         mongoc_read_prefs_set_hedge(prefs, &hedge);
+    }
     return prefs;
 }
 
@@ -48,11 +54,13 @@ mongoc_read_concern_t *read_concern(const bson_t *options)
     mongoc_read_concern_t *concern;
     bson_t view;
 
-    if (!doc_view(options, "readConcern", &view))
+    if (!doc_view(options, "readConcern", &view)) {
         return NULL;
+    }
     concern = mongoc_read_concern_new();
-    if (doc_has(&view, "level"))
+    if (doc_has(&view, "level")) {
         mongoc_read_concern_set_level(concern, doc_text(&view, "level", ""));
+    }
     return concern;
 }
 
@@ -62,20 +70,24 @@ mongoc_write_concern_t *write_concern(const bson_t *options)
     const char *text;
     bson_t view;
 
-    if (!doc_view(options, "writeConcern", &view))
+    if (!doc_view(options, "writeConcern", &view)) {
         return NULL;
+    }
     concern = mongoc_write_concern_new();
     text = doc_text(&view, "w", NULL);
-    if (text && !strcmp(text, "majority"))
+    if (text && strcmp(text, "majority") == 0) {
         mongoc_write_concern_set_w(concern, MONGOC_WRITE_CONCERN_W_MAJORITY);
-    else if (text)
+    } else if (text) {
         mongoc_write_concern_set_wtag(concern, text);
-    else if (doc_has(&view, "w"))
+    } else if (doc_has(&view, "w")) {
         mongoc_write_concern_set_w(concern, (int32_t)doc_int(&view, "w", 1));
-    if (doc_has(&view, "journal"))
+    }
+    if (doc_has(&view, "journal")) {
         mongoc_write_concern_set_journal(concern, doc_bool(&view, "journal", false));
-    if (doc_has(&view, "wtimeoutMS"))
+    }
+    if (doc_has(&view, "wtimeoutMS")) {
         mongoc_write_concern_set_wtimeout_int64(concern, doc_int(&view, "wtimeoutMS", 0));
+    }
     return concern;
 }
 
@@ -86,18 +98,23 @@ mongoc_transaction_opt_t *transaction_options(struct test *test, const bson_t *o
     mongoc_write_concern_t *writes = write_concern(options);
     mongoc_read_prefs_t *prefs = read_preference(test, options);
 
-    if (!reads && !writes && !prefs && !doc_has(options, "maxCommitTimeMS"))
+    if (!reads && !writes && !prefs && !doc_has(options, "maxCommitTimeMS")) {
         return NULL;
+    }
     opts = mongoc_transaction_opts_new();
-    if (reads)
+    if (reads) {
         mongoc_transaction_opts_set_read_concern(opts, reads);
-    if (writes)
+    }
+    if (writes) {
         mongoc_transaction_opts_set_write_concern(opts, writes);
-    if (prefs)
+    }
+    if (prefs) {
         mongoc_transaction_opts_set_read_prefs(opts, prefs);
-    if (doc_has(options, "maxCommitTimeMS"))
+    }
+    if (doc_has(options, "maxCommitTimeMS")) {
         mongoc_transaction_opts_set_max_commit_time_ms(
             opts, doc_int(options, "maxCommitTimeMS", 0));
+    }
     mongoc_read_concern_destroy(reads);
     mongoc_write_concern_destroy(writes);
     mongoc_read_prefs_destroy(prefs);
@@ -109,10 +126,12 @@ static bool append_session(struct test *test, const char *id, bson_t *opts)
     struct entity *entity = entity_get(test, id, SESSION);
     bson_error_t error;
 
-    if (!entity)
+    if (!entity) {
         return false;
-    if (!entity->session)
+    }
+    if (!entity->session) {
         return fail(test, "session '%s' has ended", id);
+    }
     return mongoc_client_session_append(entity->session, opts, &error) ||
            fail(test, "session '%s': %s", id, error.message);
 }
@@ -123,19 +142,23 @@ bool driver_options(struct test *test, const bson_t *options, const char *words,
 
     for (bson_iter_init(&iter, options); bson_iter_next(&iter);) {
         const char *name = bson_iter_key(&iter);
-        if (in_words(words, name) || !strcmp(name, "readPreference"))
+        if (in_words(words, name) || strcmp(name, "readPreference") == 0) {
             continue;
-        if (in_words("timeoutMS timeoutMode", name))
+        }
+        if (in_words("timeoutMS timeoutMode", name)) {
             return not_applicable(test, "%s", name);
-        if (!strcmp(name, "session")) {
-            if (!append_session(test, doc_text(options, name, "?"), opts))
+        }
+        if (strcmp(name, "session") == 0) {
+            if (!append_session(test, doc_text(options, name, "?"), opts)) {
                 return false;
-        } else if (!strcmp(name, "writeConcern")) {
+            }
+        } else if (strcmp(name, "writeConcern") == 0) {
             mongoc_write_concern_t *concern = write_concern(options);
             bool appended = concern && mongoc_write_concern_append(concern, opts);
             mongoc_write_concern_destroy(concern);
-            if (!appended)
+            if (!appended) {
                 return fail(test, "invalid writeConcern");
+            }
         } else {
             doc_append(opts, name, &iter);
         }

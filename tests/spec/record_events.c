@@ -22,8 +22,9 @@ struct recorder *recorder_new(const bson_t *client)
 
 void recorder_free(struct recorder *recorder)
 {
-    for (size_t i = 0; i < recorder->count; i++)
+    for (size_t i = 0; i < recorder->count; i++) {
         bson_destroy(recorder->events[i]);
+    }
     bson_free(recorder->events);
     bson_free(recorder->database);
     bson_free(recorder->primary);
@@ -43,8 +44,9 @@ void recorder_topology(struct recorder *recorder, bson_t *doc)
 {
     pthread_mutex_lock(&recorder->lock);
     BSON_APPEND_UTF8(doc, "type", recorder->topology);
-    if (recorder->primary)
+    if (recorder->primary) {
         BSON_APPEND_UTF8(doc, "primary", recorder->primary);
+    }
     pthread_mutex_unlock(&recorder->lock);
 }
 
@@ -64,7 +66,7 @@ static void keep(struct recorder *recorder, bson_t *event)
     pthread_mutex_lock(&recorder->lock);
     wanted = doc_lists(&recorder->wanted, "observeEvents", doc_text(event, "type", ""));
     if (wanted && !recorder->stopped) {
-        size_t size = (recorder->count + 1) * sizeof *recorder->events;
+        size_t size = (recorder->count + 1) * sizeof(bson_t *);
         recorder->events = bson_realloc(recorder->events, size);
         recorder->events[recorder->count++] = event;
         event = NULL;
@@ -77,13 +79,14 @@ static void keep(struct recorder *recorder, bson_t *event)
 
 static bool is_hello(const char *command)
 {
-    return !strcasecmp(command, "hello") || !strcasecmp(command, "isMaster");
+    return strcasecmp(command, "hello") == 0 || strcasecmp(command, "isMaster") == 0;
 }
 
 /* configureFailPoint is the runner's own; a test can't expect it. */
 static bool is_ignored(struct recorder *recorder, const char *command)
 {
-    return !strcmp(command, "configureFailPoint") || (recorder->redacted && !recorder->sensitive) ||
+    return strcmp(command, "configureFailPoint") == 0 ||
+           (recorder->redacted && !recorder->sensitive) ||
            doc_lists(&recorder->wanted, "ignoreCommandMonitoringEvents", command);
 }
 
@@ -185,9 +188,11 @@ static char *primary_of(const mongoc_topology_description_t *topology)
     mongoc_server_description_t **servers =
         mongoc_topology_description_get_servers(topology, &count);
 
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(mongoc_server_description_type(servers[i]), "RSPrimary"))
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(mongoc_server_description_type(servers[i]), "RSPrimary") == 0) {
             primary = bson_strdup(mongoc_server_description_host(servers[i])->host_and_port);
+        }
+    }
     mongoc_server_descriptions_destroy_all(servers, count);
     return primary;
 }

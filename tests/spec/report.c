@@ -58,8 +58,8 @@ void report_result(
     }
     fflush(stdout);
     if (report->tap) {
-        put_tap(report->tap, failed ? "not ok - " : "ok - ", name,
-            passed || failed ? NULL : reason);
+        put_tap(
+            report->tap, failed ? "not ok - " : "ok - ", name, passed || failed ? NULL : reason);
     }
 }
 

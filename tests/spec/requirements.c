@@ -18,9 +18,11 @@ bool parse_version(const char *text, unsigned version[3])
 
 int compare_versions(const unsigned one[3], const unsigned other[3])
 {
-    for (unsigned i = 0; i < 3; i++)
-        if (one[i] != other[i])
+    for (unsigned i = 0; i < 3; i++) {
+        if (one[i] != other[i]) {
             return one[i] < other[i] ? -1 : 1;
+        }
+    }
     return 0;
 }
 
@@ -37,12 +39,13 @@ static bool check_version(
     const struct server *server, const bson_t *requirement, const char *name, struct lack *lack)
 {
     const char *text = doc_text(requirement, name, "?");
-    bool least = !strcmp(name, "minServerVersion");
+    bool least = strcmp(name, "minServerVersion") == 0;
     unsigned wanted[3];
     int order;
 
-    if (!parse_version(text, wanted))
+    if (!parse_version(text, wanted)) {
         return lacks(lack, "malformed", name);
+    }
     order = compare_versions(server->version, wanted);
     return (least ? order >= 0 : order <= 0) || lacks(lack, name, text);
 }
@@ -53,11 +56,13 @@ static bool check_topologies(
     char *wanted;
     bson_iter_t iter;
 
-    if (doc_lists(requirement, name, server->topology))
+    if (doc_lists(requirement, name, server->topology)) {
         return true;
-    if (!strncmp(server->topology, "sharded", strlen("sharded")) &&
-        doc_lists(requirement, name, "sharded"))
+    }
+    if (strncmp(server->topology, "sharded", strlen("sharded")) == 0 &&
+        doc_lists(requirement, name, "sharded")) {
         return true;
+    }
     wanted = iter_json(doc_find(requirement, name, &iter) ? &iter : NULL);
     lacks(lack, "topology", wanted);
     bson_free(wanted);
@@ -90,9 +95,11 @@ static bool check_mechanism(
     const char *wanted = doc_text(requirement, name, "?");
     bson_iter_t iter;
 
-    for (doc_each(&server->parameters, "authenticationMechanisms", &iter); bson_iter_next(&iter);)
-        if (BSON_ITER_HOLDS_UTF8(&iter) && !strcasecmp(bson_iter_utf8(&iter, NULL), wanted))
+    for (doc_each(&server->parameters, "authenticationMechanisms", &iter); bson_iter_next(&iter);) {
+        if (BSON_ITER_HOLDS_UTF8(&iter) && strcasecmp(bson_iter_utf8(&iter, NULL), wanted) == 0) {
             return true;
+        }
+    }
     return lacks(lack, name, wanted);
 }
 
@@ -100,7 +107,8 @@ static bool check_serverless(
     const struct server *server, const bson_t *requirement, const char *name, struct lack *lack)
 {
     (void)server;
-    return strcmp(doc_text(requirement, name, "allow"), "require") || lacks(lack, name, "require");
+    return strcmp(doc_text(requirement, name, "allow"), "require") != 0 ||
+           lacks(lack, name, "require");
 }
 
 /* No mongocryptd and no crypt_shared are at hand here, so encryption is never supported. */
@@ -136,13 +144,17 @@ static bool is_met(struct test *test, const bson_t *requirement, struct lack *la
     for (bson_iter_init(&iter, requirement); bson_iter_next(&iter);) {
         const char *name = bson_iter_key(&iter);
         requirement_function *check = NULL;
-        for (size_t i = 0; i < sizeof requirements / sizeof *requirements; i++)
-            if (!strcmp(requirements[i].name, name))
+        for (size_t i = 0; i < sizeof requirements / sizeof *requirements; i++) {
+            if (strcmp(requirements[i].name, name) == 0) {
                 check = requirements[i].check;
-        if (!check)
+            }
+        }
+        if (!check) {
             return fail(test, "unknown requirement '%s'", name);
-        if (!check(test->server, requirement, name, lack))
+        }
+        if (!check(test->server, requirement, name, lack)) {
             return false;
+        }
     }
     return true;
 }
@@ -153,12 +165,14 @@ bool requirements_met(struct test *test, const bson_t *definition)
     bson_iter_t iter;
     bson_t requirement;
 
-    if (!doc_has(definition, "runOnRequirements"))
+    if (!doc_has(definition, "runOnRequirements")) {
         return true;
+    }
     for (doc_each(definition, "runOnRequirements", &iter); bson_iter_next(&iter);) {
         iter_view(&iter, &requirement);
-        if (is_met(test, &requirement, &lack))
+        if (is_met(test, &requirement, &lack)) {
             return true;
+        }
     }
     return not_applicable(test, "%s", lack.text);
 }

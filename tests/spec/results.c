@@ -14,8 +14,9 @@ void append_id(bson_t *ids, uint32_t index, const bson_t *document)
     char key[16];
 
     snprintf(key, sizeof key, "%u", index);
-    if (doc_find(document, "_id", &id))
+    if (doc_find(document, "_id", &id)) {
         doc_append(ids, key, &id);
+    }
 }
 
 bool is_unacknowledged(const struct operation *operation)
@@ -30,8 +31,9 @@ bool is_unacknowledged(const struct operation *operation)
     if (session && session->session && mongoc_client_session_in_transaction(session->session)) {
         return false;
     }
-    if (doc_view(&operation->opts, "writeConcern", &given) && doc_has(&given, "w"))
+    if (doc_view(&operation->opts, "writeConcern", &given) && doc_has(&given, "w")) {
         return doc_int(&given, "w", 1) == 0;
+    }
     return concern && !mongoc_write_concern_is_acknowledged(concern);
 }
 
@@ -46,8 +48,9 @@ static void append_upserted(bson_t *result, const bson_t *reply)
     for (doc_each(reply, "upserted", &iter); bson_iter_next(&iter);) {
         iter_view(&iter, &entry);
         snprintf(key, sizeof key, "%lld", (long long)doc_int(&entry, "index", 0));
-        if (doc_find(&entry, "_id", &id))
+        if (doc_find(&entry, "_id", &id)) {
             doc_append(&ids, key, &id);
+        }
     }
     bson_append_document_end(result, &ids);
 }
@@ -57,8 +60,9 @@ void result_bulk(struct operation *operation, const bson_t *ids)
     const bson_t *reply = &operation->reply;
     bson_t result = BSON_INITIALIZER;
 
-    if (is_unacknowledged(operation))
+    if (is_unacknowledged(operation)) {
         return;
+    }
     BSON_APPEND_INT64(&result, "insertedCount", count_of(reply, "nInserted", "insertedCount"));
     BSON_APPEND_INT64(&result, "deletedCount", count_of(reply, "nRemoved", "deletedCount"));
     BSON_APPEND_INT64(&result, "matchedCount", count_of(reply, "nMatched", "matchedCount"));
@@ -66,8 +70,9 @@ void result_bulk(struct operation *operation, const bson_t *ids)
     BSON_APPEND_INT64(&result, "upsertedCount", count_of(reply, "nUpserted", "upsertedCount"));
     append_upserted(&result, reply);
     /* An error leaves open which of them were inserted. */
-    if (!operation->failed)
+    if (!operation->failed) {
         BSON_APPEND_DOCUMENT(&result, "insertedIds", ids);
+    }
     result_document(operation, &result);
     bson_destroy(&result);
 }
@@ -77,13 +82,15 @@ void result_update(struct operation *operation)
     bson_t result = BSON_INITIALIZER;
     bson_iter_t id;
 
-    if (is_unacknowledged(operation))
+    if (is_unacknowledged(operation)) {
         return;
+    }
     BSON_APPEND_INT64(&result, "matchedCount", doc_int(&operation->reply, "matchedCount", 0));
     BSON_APPEND_INT64(&result, "modifiedCount", doc_int(&operation->reply, "modifiedCount", 0));
     BSON_APPEND_INT64(&result, "upsertedCount", doc_has(&operation->reply, "upsertedId"));
-    if (doc_find(&operation->reply, "upsertedId", &id))
+    if (doc_find(&operation->reply, "upsertedId", &id)) {
         doc_append(&result, "upsertedId", &id);
+    }
     result_document(operation, &result);
     bson_destroy(&result);
 }
@@ -92,8 +99,9 @@ void result_delete(struct operation *operation)
 {
     bson_t result = BSON_INITIALIZER;
 
-    if (is_unacknowledged(operation))
+    if (is_unacknowledged(operation)) {
         return;
+    }
     BSON_APPEND_INT64(&result, "deletedCount", doc_int(&operation->reply, "deletedCount", 0));
     result_document(operation, &result);
     bson_destroy(&result);

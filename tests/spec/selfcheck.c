@@ -1,5 +1,7 @@
 #include "tests/spec/selfcheck.h"
 
+#include "tests/spec/operators.h"
+
 #include <stdlib.h>
 
 /* expected and actual are documents in JSON with ' for "; their field v is what is matched, and is
@@ -88,7 +90,7 @@ static void try_rule(struct report *report, size_t number)
 static void try_unknown_operator(struct report *report)
 {
     bson_t *document = from_json("{'a': [{'b': {'$$lte': {'$$nothing': 1}}}]}");
-    const bool found = match_unknown_operator(document) != NULL;
+    const bool found = operator_unknown(document) != NULL;
 
     report_result(report, found ? PASSED : FAILED, "runner::an unknown operator below another",
         "it was not found");

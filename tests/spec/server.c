@@ -16,13 +16,15 @@ static bool ask(struct server *server, const char *name, bson_t *reply)
     bson_error_t error;
     bool answered;
 
-    if (!strcmp(name, "getParameter"))
+    if (strcmp(name, "getParameter") == 0) {
         BSON_APPEND_UTF8(&command, name, "*");
-    else
+    } else {
         BSON_APPEND_INT32(&command, name, 1);
+    }
     answered = server_command(server, "admin", &command, reply, &error);
-    if (!answered)
+    if (!answered) {
         snprintf(server->problem, sizeof server->problem, "%s: %s", name, error.message);
+    }
     bson_destroy(&command);
     return answered;
 }
@@ -36,8 +38,9 @@ static bool shards_are_replica_sets(struct server *server)
     const bson_t *shard;
     bool sets = true;
 
-    while (mongoc_cursor_next(cursor, &shard))
+    while (mongoc_cursor_next(cursor, &shard)) {
         sets = sets && strchr(doc_text(shard, "host", ""), '/');
+    }
     mongoc_cursor_destroy(cursor);
     mongoc_collection_destroy(shards);
     bson_destroy(&all);
@@ -46,10 +49,13 @@ static bool shards_are_replica_sets(struct server *server)
 
 static const char *topology_of(struct server *server, const bson_t *hello)
 {
-    if (mongoc_uri_get_option_as_bool(mongoc_client_get_uri(server->client), "loadbalanced", false))
+    if (mongoc_uri_get_option_as_bool(
+            mongoc_client_get_uri(server->client), "loadbalanced", false)) {
         return "load-balanced";
-    if (!strcmp(doc_text(hello, "msg", ""), "isdbgrid"))
+    }
+    if (strcmp(doc_text(hello, "msg", ""), "isdbgrid") == 0) {
         return shards_are_replica_sets(server) ? "sharded-replicaset" : "sharded";
+    }
     return doc_has(hello, "setName") ? "replicaset" : "single";
 }
 
@@ -71,11 +77,13 @@ void server_open(struct server *server, const char *uri)
     if (ask(server, "isMaster", &hello) && ask(server, "buildInfo", &build)) {
         bson_iter_t part;
         unsigned i = 0;
-        for (doc_each(&build, "versionArray", &part); i < 3 && bson_iter_next(&part); i++)
+        for (doc_each(&build, "versionArray", &part); i < 3 && bson_iter_next(&part); i++) {
             server->version[i] = (unsigned)bson_iter_as_int64(&part);
+        }
         server->topology = topology_of(server, &hello);
-        if (ask(server, "getParameter", &server->parameters))
+        if (ask(server, "getParameter", &server->parameters)) {
             kill_sessions(server);
+        }
     }
     bson_destroy(&hello);
     bson_destroy(&build);
@@ -105,9 +113,11 @@ static uint32_t server_number(struct server *server, const char *host)
     mongoc_server_description_t **servers =
         mongoc_client_get_server_descriptions(server->client, &count);
 
-    for (size_t i = 0; i < count; i++)
-        if (!strcmp(mongoc_server_description_host(servers[i])->host_and_port, host))
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(mongoc_server_description_host(servers[i])->host_and_port, host) == 0) {
             number = mongoc_server_description_id(servers[i]);
+        }
+    }
     mongoc_server_descriptions_destroy_all(servers, count);
     return number;
 }
@@ -124,8 +134,9 @@ void failpoints_off(struct test *test)
         bool off = number ? mongoc_client_command_simple_with_server_id(
                                 test->server->client, "admin", command, NULL, number, NULL, &error)
                           : server_command(test->server, "admin", command, NULL, &error);
-        if (!off)
+        if (!off) {
             fail(test, "fail point %s stays on: %s", bson_iter_key(&iter), error.message);
+        }
         bson_destroy(command);
     }
 }

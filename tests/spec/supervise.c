@@ -129,8 +129,7 @@ static void hear(
 static void describe_end(char *text, size_t size, int status)
 {
     if (WIFSIGNALED(status)) {
-        snprintf(text, size, "the process was ended by a signal: %s",
-            strsignal(WTERMSIG(status)));
+        snprintf(text, size, "the process was ended by a signal: %s", strsignal(WTERMSIG(status)));
     } else {
         snprintf(text, size, "the process ended with status %d", WEXITSTATUS(status));
     }

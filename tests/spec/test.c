@@ -30,8 +30,9 @@ static void decide(struct test *test, enum verdict verdict, const char *format, 
     }
     free(test->reason);
     test->verdict = verdict;
-    if (vasprintf(&test->reason, format, arguments) < 0)
+    if (vasprintf(&test->reason, format, arguments) < 0) {
         test->reason = NULL;
+    }
 }
 
 bool fail(struct test *test, const char *format, ...)

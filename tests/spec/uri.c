@@ -10,10 +10,12 @@ static char unsupported[128];
 
 static void on_log(mongoc_log_level_t level, const char *domain, const char *message, void *unused)
 {
-    if (sscanf(message, "Unsupported URI option \"%127[^\"]", unsupported) == 1)
+    if (sscanf(message, "Unsupported URI option \"%127[^\"]", unsupported) == 1) {
         return;
-    if (level <= MONGOC_LOG_LEVEL_WARNING)
+    }
+    if (level <= MONGOC_LOG_LEVEL_WARNING) {
         mongoc_log_default_handler(level, domain, message, unused);
+    }
 }
 
 void uri_listen(void)
@@ -25,8 +27,9 @@ unsigned uri_hosts(const mongoc_uri_t *uri)
 {
     unsigned count = 0;
 
-    for (const mongoc_host_list_t *host = mongoc_uri_get_hosts(uri); host; host = host->next)
+    for (const mongoc_host_list_t *host = mongoc_uri_get_hosts(uri); host; host = host->next) {
         count++;
+    }
     return count;
 }
 
@@ -53,8 +56,9 @@ static void put_value(FILE *stream, const bson_iter_t *value)
     } else if (bson_iter_recurse(value, &iter)) {
         for (; bson_iter_next(&iter); separator = ",") {
             fputs(separator, stream);
-            if (BSON_ITER_HOLDS_DOCUMENT(value))
+            if (BSON_ITER_HOLDS_DOCUMENT(value)) {
                 fprintf(stream, "%s:", bson_iter_key(&iter));
+            }
             put_value(stream, &iter);
         }
     }
@@ -66,7 +70,7 @@ static void put_option(FILE *stream, const char **separator, const bson_iter_t *
     const char *name = bson_iter_key(option);
     bson_iter_t iter;
 
-    if (!strcasecmp(name, "readPreferenceTags") && BSON_ITER_HOLDS_ARRAY(option) &&
+    if (strcasecmp(name, "readPreferenceTags") == 0 && BSON_ITER_HOLDS_ARRAY(option) &&
         bson_iter_recurse(option, &iter)) {
         while (bson_iter_next(&iter)) {
             fprintf(stream, "%s%s=", *separator, name);
@@ -85,13 +89,16 @@ static bool overrides(const bson_t *options, const char *name, size_t length)
 {
     bson_iter_t iter;
 
-    if (length == strlen("replicaSet") && !strncasecmp(name, "replicaSet", length) &&
-        doc_bool(options, "directConnection", false))
+    if (length == strlen("replicaSet") && strncasecmp(name, "replicaSet", length) == 0 &&
+        doc_bool(options, "directConnection", false)) {
         return true;
-    for (bson_iter_init(&iter, options); bson_iter_next(&iter);)
+    }
+    for (bson_iter_init(&iter, options); bson_iter_next(&iter);) {
         if (strlen(bson_iter_key(&iter)) == length &&
-            !strncasecmp(bson_iter_key(&iter), name, length))
+            strncasecmp(bson_iter_key(&iter), name, length) == 0) {
             return true;
+        }
+    }
     return false;
 }
 
@@ -107,8 +114,9 @@ static char *compose(const char *base, const bson_t *options, bool one_host)
     const char *at = memchr(hosts, '@', (size_t)(end - hosts)), *separator = "?";
     bson_iter_t iter;
 
-    if (!stream)
+    if (!stream) {
         return NULL;
+    }
     if (one_host) {
         const char *first = at ? at + 1 : hosts;
         const char *comma = memchr(first, ',', (size_t)(end - first));
@@ -117,8 +125,9 @@ static char *compose(const char *base, const bson_t *options, bool one_host)
     fwrite(base, 1, (size_t)(end - base), stream);
     query = path + strcspn(path, "?");
     fprintf(stream, "%.*s", (int)(query - path), path);
-    if (query == path)
+    if (query == path) {
         fputc('/', stream);
+    }
     while (*query) {
         size_t length = strcspn(++query, "&");
         if (length && !overrides(options, query, strcspn(query, "=&"))) {
@@ -127,8 +136,9 @@ static char *compose(const char *base, const bson_t *options, bool one_host)
         }
         query += length;
     }
-    for (bson_iter_init(&iter, options); bson_iter_next(&iter);)
+    for (bson_iter_init(&iter, options); bson_iter_next(&iter);) {
         put_option(stream, &separator, &iter);
+    }
     fclose(stream);
     return text;
 }
@@ -142,14 +152,17 @@ mongoc_uri_t *uri_for_client(
 
     unsupported[0] = '\0';
     uri = mongoc_uri_new_with_error(text, &error);
-    if (!uri)
+    if (!uri) {
         fail(test, "'%s': %s", text, error.message);
-    else if (*unsupported)
+    } else if (*unsupported) {
         not_applicable(test, "URI option %s", unsupported);
+    }
     free(text);
-    if (test->verdict == PASSED)
+    if (test->verdict == PASSED) {
         return uri;
-    if (uri)
+    }
+    if (uri) {
         mongoc_uri_destroy(uri);
+    }
     return NULL;
 }
