@@ -134,16 +134,22 @@ bool cursor_failed(struct operation *operation, mongoc_cursor_t *cursor)
     return operation->failed = true;
 }
 
+/* Takes the array over. */
+static void keep_array(struct operation *operation, bson_t *array)
+{
+    bson_reinit(&operation->result);
+    BSON_APPEND_ARRAY(&operation->result, "v", array);
+    bson_destroy(array);
+}
+
 bool result_rows(struct operation *operation, mongoc_cursor_t *cursor, const char *field)
 {
     const bson_t *document;
     bson_iter_t iter;
-    bson_t array;
+    bson_t array = BSON_INITIALIZER;
     char key[16];
     uint32_t count = 0;
 
-    bson_reinit(&operation->result);
-    BSON_APPEND_ARRAY_BEGIN(&operation->result, "v", &array);
     while (mongoc_cursor_next(cursor, &document)) {
         snprintf(key, sizeof key, "%u", count++);
         if (!field) {
@@ -152,7 +158,7 @@ bool result_rows(struct operation *operation, mongoc_cursor_t *cursor, const cha
             doc_append(&array, key, &iter);
         }
     }
-    bson_append_array_end(&operation->result, &array);
+    keep_array(operation, &array);
     operation->level = MATCH_ROWS;
     cursor_failed(operation, cursor);
     mongoc_cursor_destroy(cursor);
@@ -161,16 +167,14 @@ bool result_rows(struct operation *operation, mongoc_cursor_t *cursor, const cha
 
 bool result_names(struct operation *operation, char **names)
 {
-    bson_t array;
+    bson_t array = BSON_INITIALIZER;
     char key[16];
 
-    bson_reinit(&operation->result);
-    BSON_APPEND_ARRAY_BEGIN(&operation->result, "v", &array);
     for (uint32_t i = 0; names && names[i]; i++) {
         snprintf(key, sizeof key, "%u", i);
         BSON_APPEND_UTF8(&array, key, names[i]);
     }
-    bson_append_array_end(&operation->result, &array);
+    keep_array(operation, &array);
     bson_strfreev(names);
     return outcome(operation, names != NULL);
 }

@@ -32,7 +32,7 @@ static bson_t *new_command(struct operation *operation, const char *name)
 
 static bool run_create_index(struct operation *operation)
 {
-    bson_t *command, keys, indexes, index;
+    bson_t *command, keys, indexes = BSON_INITIALIZER, index;
     const char *name = doc_text(&operation->arguments, "name", NULL);
     char *made;
 
@@ -41,13 +41,13 @@ static bool run_create_index(struct operation *operation)
     }
     made = mongoc_collection_keys_to_index_string(&keys);
     command = new_command(operation, "createIndexes");
-    BSON_APPEND_ARRAY_BEGIN(command, "indexes", &indexes);
     BSON_APPEND_DOCUMENT_BEGIN(&indexes, "0", &index);
     BSON_APPEND_DOCUMENT(&index, "key", &keys);
     BSON_APPEND_UTF8(&index, "name", name ? name : made);
     doc_append_others(&index, &operation->arguments, "keys name " INDEX_COMMAND);
     bson_append_document_end(&indexes, &index);
-    bson_append_array_end(command, &indexes);
+    BSON_APPEND_ARRAY(command, "indexes", &indexes);
+    bson_destroy(&indexes);
     run_collection_command(operation, command);
     if (!operation->failed) {
         BSON_APPEND_UTF8(&operation->result, "v", name ? name : made);
