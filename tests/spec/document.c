@@ -1,6 +1,7 @@
 #include "tests/spec/document.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool doc_find(const bson_t *doc, const char *key, bson_iter_t *iter)
@@ -143,6 +144,17 @@ char *iter_json(const bson_iter_t *iter)
     value = bson_strndup(whole + strlen("{ \"v\" : "), length - strlen("{ \"v\" :  }"));
     bson_free(whole);
     return value;
+}
+
+void *new_aligned(size_t size)
+{
+    const size_t whole = (size + _Alignof(bson_t) - 1) / _Alignof(bson_t) * _Alignof(bson_t);
+    void *memory = aligned_alloc(_Alignof(bson_t), whole);
+
+    if (!memory) {
+        abort();
+    }
+    return memset(memory, 0, whole);
 }
 
 uint8_t *hex_bytes(const char *digits, size_t *size)

@@ -48,6 +48,9 @@ void doc_append_others(bson_t *doc, const bson_t *other, const char *words);
  */
 char *iter_json(const bson_iter_t *iter);
 
+/* Zeroed memory, aligned as a bson_t wants it, which malloc does not promise; freed by free. */
+void *new_aligned(size_t size);
+
 /* Bytes from an even number of hexadecimal digits; NULL if malformed; freed by bson_free. */
 uint8_t *hex_bytes(const char *digits, size_t *size);
 

@@ -42,7 +42,7 @@ struct entity *entity_add(struct test *test, const char *id, enum kind kind)
         fail(test, "entity '%s': %s", id ? id : "", id ? "the name is taken" : "it needs an id");
         return NULL;
     }
-    entity = bson_malloc0(sizeof *entity);
+    entity = new_aligned(sizeof *entity);
     entity->kind = kind;
     entity->id = bson_strdup(id);
     bson_init(&entity->lsid);
@@ -122,6 +122,6 @@ void entities_clear(struct test *test)
         bson_destroy(&entity->lsid);
         bson_destroy(&entity->value);
         bson_free(entity->id);
-        bson_free(entity);
+        free(entity);
     }
 }

@@ -43,43 +43,64 @@ static bool absent(struct test *test, const struct operation_row *row)
     return not_applicable(test, "%s, which this driver or runner has not", row->name);
 }
 
+typedef bool name_check(struct test *test, const char *name);
+
+static bool is_known(struct test *test, const char *name)
+{
+    for (size_t i = 0; tables[i]; i++) {
+        for (const struct operation_row *row = tables[i]; row->name; row++) {
+            if (strcmp(row->name, name) == 0) {
+                return true;
+            }
+        }
+    }
+    return fail(test, "unknown operation '%s'", name);
+}
+
 /* Whether some object has it in this driver. */
-static bool available(struct test *test, const char *name)
+static bool is_available(struct test *test, const char *name)
 {
     const struct operation_row *missing = NULL;
 
     for (size_t i = 0; tables[i]; i++) {
         for (const struct operation_row *row = tables[i]; row->name; row++) {
-            if (strcmp(row->name, name) != 0) {
-                continue;
-            }
-            if (row->run) {
+            if (strcmp(row->name, name) == 0 && row->run) {
                 return true;
             }
-            missing = row;
+            if (strcmp(row->name, name) == 0) {
+                missing = row;
+            }
         }
     }
-    return missing ? absent(test, missing) : fail(test, "unknown operation '%s'", name);
+    return !missing || absent(test, missing);
 }
 
-bool operations_available(struct test *test, const bson_t *owner, const char *key)
+/* Checks the operations of an array, and those that are arguments of another. */
+static bool check_all(struct test *test, const bson_t *owner, const char *key, name_check *check)
 {
     bson_iter_t iter;
     bson_t definition, arguments, nested;
-    bool all = true;
 
-    /* One that is unknown must not go unseen behind one that is absent, so all are looked at. */
     for (doc_each(owner, key, &iter); bson_iter_next(&iter);) {
         iter_view(&iter, &definition);
         doc_view(&definition, "arguments", &arguments);
-        all = available(test, doc_text(&definition, "name", "?")) && all;
-        all = operations_available(test, &arguments, "callback") && all;
-        all = operations_available(test, &arguments, "operations") && all;
-        if (doc_view(&arguments, "operation", &nested)) {
-            all = available(test, doc_text(&nested, "name", "?")) && all;
+        if (!check(test, doc_text(&definition, "name", "?")) ||
+            !check_all(test, &arguments, "callback", check) ||
+            !check_all(test, &arguments, "operations", check)) {
+            return false;
+        }
+        if (doc_view(&arguments, "operation", &nested) &&
+            !check(test, doc_text(&nested, "name", "?"))) {
+            return false;
         }
     }
-    return all;
+    return true;
+}
+
+/* First all names: one that is unknown must not go unseen behind one that is absent. */
+bool operations_available(struct test *test, const bson_t *owner, const char *key)
+{
+    return check_all(test, owner, key, is_known) && check_all(test, owner, key, is_available);
 }
 
 /* ---- what functions leave ------------------------------------------------------------------ */
@@ -183,9 +204,10 @@ bool result_names(struct operation *operation, char **names)
 
 static bool save(struct operation *operation, const char *id)
 {
-    enum kind kind = operation->made.cursor   ? CURSOR
-                     : operation->made.stream ? CHANGE_STREAM
-                                              : VALUE;
+    enum kind kind = operation->made.cursor       ? CURSOR
+                     : operation->made.stream     ? CHANGE_STREAM
+                     : operation->made.collection ? COLLECTION
+                                                  : VALUE;
     struct entity *entity;
 
     if (kind == VALUE && bson_empty(&operation->result)) {
@@ -199,6 +221,8 @@ static bool save(struct operation *operation, const char *id)
     entity->cursor = operation->made.cursor;
     entity->peeked = operation->made.peeked;
     entity->stream = operation->made.stream;
+    entity->database = operation->made.database;
+    entity->collection = operation->made.collection;
     memset(&operation->made, 0, sizeof operation->made);
     bson_concat(&entity->value, &operation->result);
     return true;
@@ -293,6 +317,8 @@ void operation_end(struct operation *operation)
 {
     mongoc_cursor_destroy(operation->made.cursor);
     mongoc_change_stream_destroy(operation->made.stream);
+    mongoc_collection_destroy(operation->made.collection);
+    mongoc_database_destroy(operation->made.database);
     bson_destroy(operation->made.peeked);
     mongoc_read_prefs_destroy(operation->prefs);
     bson_destroy(&operation->opts);

@@ -23,7 +23,7 @@ struct operation {
     bson_t reply;           /* what the driver gave with it: labels, codes */
     bson_t result;          /* {v: value}, or empty where there is none */
     enum match_level level; /* how the result is matched */
-    struct entity made;     /* cursor or stream, for saveResultAsEntity */
+    struct entity made;     /* cursor, stream or collection, for saveResultAsEntity */
 };
 
 /* Returns false only where the test has a verdict; an error of the driver is an outcome. */

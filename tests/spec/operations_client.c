@@ -3,18 +3,6 @@
 
 #include <string.h>
 
-static bool keep_stream(struct operation *operation, mongoc_change_stream_t *stream)
-{
-    const bson_t *reply = NULL;
-
-    operation->made.stream = stream;
-    operation->failed = mongoc_change_stream_error_document(stream, &operation->error, &reply);
-    if (reply) {
-        bson_concat(&operation->reply, reply);
-    }
-    return true;
-}
-
 /* ---- client -------------------------------------------------------------------------------- */
 
 static bool run_list_databases(struct operation *operation)
@@ -28,15 +16,6 @@ static bool run_list_database_names(struct operation *operation)
     return result_names(
         operation, mongoc_client_get_database_names_with_opts(
                        operation->object->client, &operation->opts, &operation->error));
-}
-
-static bool run_watch_client(struct operation *operation)
-{
-    bson_t pipeline;
-
-    return argument_view(operation, "pipeline", &pipeline) &&
-           keep_stream(operation,
-               mongoc_client_watch(operation->object->client, &pipeline, &operation->opts));
 }
 
 static bool run_drop_database(struct operation *operation)
@@ -77,7 +56,6 @@ static bool run_append_metadata(struct operation *operation)
 const struct operation_row client_operations[] = {
     {CLIENT, "appendMetadata", run_append_metadata, "driverInfoOptions", "2.3"},
     {CLIENT, "close", run_close_client, "", NULL},
-    {CLIENT, "createChangeStream", run_watch_client, "pipeline", NULL},
     {CLIENT, "dropDatabase", run_drop_database, "database", NULL},
     {CLIENT, "listDatabaseNames", run_list_database_names, "", NULL},
     {CLIENT, "listDatabaseObjects", NULL, "", "none"},
@@ -96,15 +74,6 @@ static bool run_aggregate(struct operation *operation)
                mongoc_database_aggregate(
                    operation->object->database, &pipeline, &operation->opts, operation->prefs),
                NULL);
-}
-
-static bool run_watch_database(struct operation *operation)
-{
-    bson_t pipeline;
-
-    return argument_view(operation, "pipeline", &pipeline) &&
-           keep_stream(operation,
-               mongoc_database_watch(operation->object->database, &pipeline, &operation->opts));
 }
 
 static bool run_list_collections(struct operation *operation)
@@ -147,6 +116,7 @@ static bool run_command(struct operation *operation)
  */
 static mongoc_cursor_t *open_command(struct operation *operation)
 {
+    const char *type = doc_text(&operation->arguments, "cursorType", "nonTailable");
     mongoc_client_t *client = operation->object->client;
     bson_t command, reply, opts = BSON_INITIALIZER;
     mongoc_server_description_t *server;
@@ -154,6 +124,10 @@ static mongoc_cursor_t *open_command(struct operation *operation)
     bson_iter_t iter;
 
     if (!argument_view(operation, "command", &command)) {
+        return NULL;
+    }
+    if (doc_has(&operation->arguments, "maxTimeMS") && strcmp(type, "tailableAwait") != 0) {
+        not_applicable(operation->test, "maxTimeMS of a getMore that does not wait");
         return NULL;
     }
     server = mongoc_client_select_server(client, false, operation->prefs, &operation->error);
@@ -175,10 +149,10 @@ static mongoc_cursor_t *open_command(struct operation *operation)
             BSON_APPEND_INT64(
                 &opts, "maxAwaitTimeMS", doc_int(&operation->arguments, "maxTimeMS", 0));
         }
-        if (doc_has(&operation->arguments, "cursorType")) {
+        if (strcmp(type, "nonTailable") != 0) {
             BSON_APPEND_BOOL(&opts, "tailable", true);
         }
-        if (strcmp(doc_text(&operation->arguments, "cursorType", ""), "tailableAwait") == 0) {
+        if (strcmp(type, "tailableAwait") == 0) {
             BSON_APPEND_BOOL(&opts, "awaitData", true);
         }
         cursor = mongoc_cursor_new_from_command_reply_with_opts(client, &reply, &opts);
@@ -201,12 +175,14 @@ static bool run_cursor_command(struct operation *operation)
 static bool run_create_command_cursor(struct operation *operation)
 {
     operation->made.cursor = open_command(operation);
+    if (operation->made.cursor) {
+        cursor_failed(operation, operation->made.cursor);
+    }
     return operation->test->verdict == PASSED;
 }
 
 const struct operation_row database_operations[] = {
     {DATABASE, "aggregate", run_aggregate, "pipeline", NULL},
-    {DATABASE, "createChangeStream", run_watch_database, "pipeline", NULL},
     {DATABASE, "createCommandCursor", run_create_command_cursor, "command commandName " GET_MORE,
         NULL},
     {DATABASE, "listCollectionNames", run_list_collection_names, "", NULL},

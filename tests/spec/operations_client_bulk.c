@@ -129,7 +129,7 @@ static mongoc_bulkwriteopts_t *bulk_options(struct operation *operation)
     const bson_t *arguments = &operation->arguments;
     mongoc_bulkwriteopts_t *opts = mongoc_bulkwriteopts_new();
     mongoc_write_concern_t *concern = write_concern(arguments);
-    bson_t view, extra = BSON_INITIALIZER;
+    bson_t view;
     bson_iter_t comment;
 
     mongoc_bulkwriteopts_set_ordered(opts, doc_bool(arguments, "ordered", true));
@@ -147,12 +147,7 @@ static mongoc_bulkwriteopts_t *bulk_options(struct operation *operation)
     if (concern) {
         mongoc_bulkwriteopts_set_writeconcern(opts, concern);
     }
-    if (doc_has(arguments, "rawData")) {
-        BSON_APPEND_BOOL(&extra, "rawData", doc_bool(arguments, "rawData", false));
-        mongoc_bulkwriteopts_set_extra(opts, &extra);
-    }
     mongoc_write_concern_destroy(concern);
-    bson_destroy(&extra);
     return opts;
 }
 
@@ -237,8 +232,7 @@ static bool run_client_bulk_write(struct operation *operation)
 
 const struct operation_row client_bulk_operations[] = {
     {CLIENT, "clientBulkWrite", run_client_bulk_write,
-        "models session ordered verboseResults bypassDocumentValidation let comment writeConcern "
-        "rawData",
+        "models session ordered verboseResults bypassDocumentValidation let comment writeConcern",
         "1.30"},
     {TEST_RUNNER, NULL, NULL, NULL, NULL},
 };

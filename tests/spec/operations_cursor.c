@@ -1,4 +1,4 @@
-/* Operations of cursors and change streams. */
+/* Operations of cursors and change streams, and those that open a change stream. */
 #include "tests/spec/operations.h"
 
 #include <string.h>
@@ -69,6 +69,41 @@ static bool run_iterate_once(struct operation *operation)
     return true;
 }
 
+static mongoc_change_stream_t *watch(struct operation *operation, const bson_t *pipeline)
+{
+    const struct entity *object = operation->object;
+
+    switch (object->kind) {
+    case CLIENT:
+        return mongoc_client_watch(object->client, pipeline, &operation->opts);
+    case DATABASE:
+        return mongoc_database_watch(object->database, pipeline, &operation->opts);
+    default:
+        return mongoc_collection_watch(object->collection, pipeline, &operation->opts);
+    }
+}
+
+static bool run_watch(struct operation *operation)
+{
+    const bson_t *reply = NULL;
+    bson_t pipeline;
+
+    if (!argument_view(operation, "pipeline", &pipeline)) {
+        return false;
+    }
+    /* Earlier drivers send it as an option of the aggregate, which the server refuses. */
+    if (!MONGOC_CHECK_VERSION(1, 24, 0) && doc_has(&operation->opts, "showExpandedEvents")) {
+        return not_applicable(operation->test, "showExpandedEvents");
+    }
+    operation->made.stream = watch(operation, &pipeline);
+    operation->failed =
+        mongoc_change_stream_error_document(operation->made.stream, &operation->error, &reply);
+    if (reply) {
+        bson_concat(&operation->reply, reply);
+    }
+    return true;
+}
+
 static bool run_close(struct operation *operation)
 {
     entity_close(operation->test, operation->object);
@@ -82,5 +117,8 @@ const struct operation_row cursor_operations[] = {
     {CHANGE_STREAM, "close", run_close, "", NULL},
     {CHANGE_STREAM, "iterateOnce", run_iterate_once, "", NULL},
     {CHANGE_STREAM, "iterateUntilDocumentOrError", run_iterate_until, "", NULL},
+    {CLIENT, "createChangeStream", run_watch, "pipeline", NULL},
+    {DATABASE, "createChangeStream", run_watch, "pipeline", NULL},
+    {COLLECTION, "createChangeStream", run_watch, "pipeline", NULL},
     {TEST_RUNNER, NULL, NULL, NULL, NULL},
 };

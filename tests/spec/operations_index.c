@@ -131,7 +131,17 @@ static bool run_on_collection(struct operation *operation, const char *name)
 
 static bool run_create_collection(struct operation *operation)
 {
-    return run_on_collection(operation, "create");
+    mongoc_database_t *database = operation->object->database;
+
+    if (!run_on_collection(operation, "create")) {
+        return false;
+    }
+    if (!operation->failed) {
+        operation->made.database = mongoc_database_copy(database);
+        operation->made.collection = mongoc_database_get_collection(
+            database, doc_text(&operation->arguments, "collection", "?"));
+    }
+    return true;
 }
 
 static bool run_modify_collection(struct operation *operation)

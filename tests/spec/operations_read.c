@@ -78,24 +78,6 @@ static bool run_aggregate(struct operation *operation)
                NULL);
 }
 
-static bool run_create_change_stream(struct operation *operation)
-{
-    const bson_t *reply = NULL;
-    bson_t pipeline;
-
-    if (!argument_view(operation, "pipeline", &pipeline)) {
-        return false;
-    }
-    operation->made.stream =
-        mongoc_collection_watch(operation->object->collection, &pipeline, &operation->opts);
-    operation->failed =
-        mongoc_change_stream_error_document(operation->made.stream, &operation->error, &reply);
-    if (reply) {
-        bson_concat(&operation->reply, reply);
-    }
-    return true;
-}
-
 static bool keep_count(struct operation *operation, int64_t count)
 {
     if (count >= 0) {
@@ -201,7 +183,6 @@ const struct operation_row read_operations[] = {
     {COLLECTION, "aggregate", run_aggregate, "pipeline", NULL},
     {COLLECTION, "count", run_count, "filter", NULL},
     {COLLECTION, "countDocuments", run_count_documents, "filter", NULL},
-    {COLLECTION, "createChangeStream", run_create_change_stream, "pipeline", NULL},
     {COLLECTION, "createFindCursor", run_create_find_cursor, "filter cursorType", NULL},
     {COLLECTION, "distinct", run_distinct, "fieldName filter", NULL},
     {COLLECTION, "estimatedDocumentCount", run_estimated_document_count, "", NULL},

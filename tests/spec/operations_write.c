@@ -2,6 +2,7 @@
 #include "tests/spec/operations.h"
 #include "tests/spec/results.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -41,7 +42,7 @@ static bool run_insert_many(struct operation *operation)
         return false;
     }
     count = (uint32_t)bson_count_keys(&list);
-    documents = bson_malloc0((count + 1) * sizeof *documents);
+    documents = new_aligned((count + 1) * sizeof *documents);
     pointers = bson_malloc0((count + 1) * sizeof(const bson_t *));
     for (bson_iter_init(&iter, &list); bson_iter_next(&iter); i++) {
         iter_view(&iter, &documents[i]);
@@ -53,7 +54,7 @@ static bool run_insert_many(struct operation *operation)
         &operation->opts, &operation->reply, &operation->error);
     outcome(operation, ok);
     result_bulk(operation, &ids);
-    bson_free(documents);
+    free(documents);
     bson_free(pointers);
     bson_destroy(&ids);
     return true;

@@ -146,7 +146,8 @@ bool driver_options(struct test *test, const bson_t *options, const char *words,
         if (in_words(words, name) || strcmp(name, "readPreference") == 0) {
             continue;
         }
-        if (in_words("timeoutMS timeoutMode", name)) {
+        /* libmongoc has neither a timeout of whole operations nor raw access to time series. */
+        if (in_words("timeoutMS timeoutMode rawData", name)) {
             return not_applicable(test, "%s", name);
         }
         if (strcmp(name, "session") == 0) {

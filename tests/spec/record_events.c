@@ -1,6 +1,7 @@
 /* The listening half of events.h: callbacks of the driver, each of which makes one document. */
 #include "tests/spec/events.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -11,7 +12,7 @@
 
 struct recorder *recorder_new(const bson_t *client)
 {
-    struct recorder *recorder = bson_malloc0(sizeof *recorder);
+    struct recorder *recorder = new_aligned(sizeof *recorder);
 
     pthread_mutex_init(&recorder->lock, NULL);
     bson_copy_to(client, &recorder->wanted);
@@ -30,7 +31,7 @@ void recorder_free(struct recorder *recorder)
     bson_free(recorder->primary);
     bson_destroy(&recorder->wanted);
     pthread_mutex_destroy(&recorder->lock);
-    bson_free(recorder);
+    free(recorder);
 }
 
 void recorder_stop(struct recorder *recorder)

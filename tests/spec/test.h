@@ -1,7 +1,6 @@
 /*
  * One test of a file while it runs: its entities, the fail points it set, and its verdict. The
- * first verdict stands, but that a failure replaces "not applicable"; everything that runs part of
- * a test returns false once there is one.
+ * first verdict stands; everything that runs part of a test returns false once there is one.
  */
 #ifndef SPEC_TEST_H
 #define SPEC_TEST_H
