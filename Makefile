@@ -45,7 +45,7 @@ SHIM := $(call objects,shim/*.c shim/driver/*.c)
 COMMAND := $(call objects,shim/command/*.c)
 # mongo-admin is a program of its own, built by scripts/mongod.
 SUPPORT := $(filter-out %/mongo-admin.o,$(call objects,tests/support/*.c))
-SUITES := unit simulate preload integration
+SUITES := unit simulate preload integration spec
 SUITE_PROGRAMS := $(SUITES:%=$(OUT)/tests/%)
 FAKE_DRIVER := $(OUT)/tests/libmongoc-fake.so
 FAKE_DRIVERS := $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so) $(FAKE_DRIVER:.so=-bare.so)
@@ -89,6 +89,11 @@ uninstall: ## Remove what install put there
 test: setup ## Run all tests, with a real server
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test $(OUT) $(SUITES)
+
+.PHONY: spec
+spec: setup ## Run the specification's own tests, in MONGOBP_SPEC_TESTS
+	@$(MAKE) --no-print-directory all $(OUT)/tests/spec
+	@scripts/mongod with -- scripts/test $(OUT) spec
 
 .PHONY: check-asan
 check-asan: setup ## Run all tests under AddressSanitizer and UBSan
@@ -164,10 +169,14 @@ $(SIMULATOR): $(OBJ)/tests/simulate/main.o $(SIMULATOR_SHARED) $(COMMON)
 	$(call say,  link)$(CC) -o $@ $^ $(ALL_LDFLAGS) -lrt -lm
 $(OUT)/tests/simulate: $(SIMULATOR_SHARED) $(call objects,tests/simulate/test_*.c) $(COMMON)
 
+# The runner of the specification's tests is no Criterion program: it has a main of its own.
+$(OUT)/tests/spec: $(call objects,tests/spec/*.c) $(COMMON)
+
 $(SUITE_PROGRAMS):
 	@mkdir -p $(@D)
-	$(call say,  link)$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) $(CRITERION_LIBS) \
-	  $(if $(filter %/integration,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
+	$(call say,  link)$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) \
+	  $(if $(filter %/spec,$@),,$(CRITERION_LIBS)) \
+	  $(if $(filter %/integration %/spec,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
 
 # Stands in for libmongoc where no server is wanted; built twice, as two copies,
 # and once without libbson.
