@@ -166,6 +166,11 @@ Test(proxy, resets_connections)
     turns_away(PROXY_RESETS);
 }
 
+Test(proxy, resets_connections_at_once)
+{
+    turns_away(PROXY_RESETS_AT_ONCE);
+}
+
 Test(proxy, leaves_connections_without_an_answer)
 {
     turns_away(PROXY_IS_SILENT);

@@ -110,11 +110,27 @@ bool send_has(const struct send *send, const char *field)
     return bson_has_field(send->document, field);
 }
 
-int64_t send_number(const struct send *send, const char *field)
+static bool find(const struct send *send, const char *field, bson_iter_t *found)
 {
     bson_iter_t top;
+    return bson_iter_init(&top, send->document) && bson_iter_find_descendant(&top, field, found);
+}
+
+bson_type_t send_type(const struct send *send, const char *field)
+{
     bson_iter_t found;
-    return bson_iter_init(&top, send->document) && bson_iter_find_descendant(&top, field, &found)
-               ? bson_iter_as_int64(&found)
-               : -1;
+    return find(send, field, &found) ? bson_iter_type(&found) : BSON_TYPE_EOD;
+}
+
+int64_t send_number(const struct send *send, const char *field)
+{
+    bson_iter_t found;
+    return find(send, field, &found) ? bson_iter_as_int64(&found) : -1;
+}
+
+const char *send_text(const struct send *send, const char *field)
+{
+    bson_iter_t found;
+    return find(send, field, &found) && BSON_ITER_HOLDS_UTF8(&found) ? bson_iter_utf8(&found, NULL)
+                                                                     : "";
 }

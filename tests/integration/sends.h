@@ -34,8 +34,12 @@ const struct send *sends_get(const char *command, int index);
 enum sends_outcome { SENDS_ALL, SENDS_OK, SENDS_FAILED };
 int sends_count(const char *command, uint16_t port, enum sends_outcome outcome);
 
-/* Whether the command as sent has the field; and its value, as a number. */
+/* A field of the command as it was sent, by its path ("writeConcern.w"). Of
+ * what it does not have, or not of this type, the number is -1 and the text
+ * "". */
 bool send_has(const struct send *send, const char *field);
+bson_type_t send_type(const struct send *send, const char *field);
 int64_t send_number(const struct send *send, const char *field);
+const char *send_text(const struct send *send, const char *field);
 
 #endif

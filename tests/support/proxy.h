@@ -33,9 +33,10 @@ void proxy_stop(struct proxy *proxy);
 /* ---- turning connections away ---- */
 
 enum proxy_manner {
-    PROXY_CLOSES,    /* an orderly end, before anything was answered */
-    PROXY_RESETS,    /* at once, by a reset */
-    PROXY_IS_SILENT, /* stays open, and nothing is ever answered */
+    PROXY_CLOSES,         /* an orderly end, before anything was answered */
+    PROXY_RESETS,         /* by a reset, after the client's first words */
+    PROXY_RESETS_AT_ONCE, /* by a reset, which may be there before those are sent */
+    PROXY_IS_SILENT,      /* stays open, and nothing is ever answered */
 };
 
 /* The next connections, so many of them; those that are open stay as they

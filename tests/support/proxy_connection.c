@@ -188,8 +188,12 @@ static void pass_on(struct proxy_peer *peer)
 static void turn_away(const struct proxy_peer *peer)
 {
     const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
+    uint8_t header[WIRE_HEADER_SIZE];
     switch (peer->manner) {
     case PROXY_RESETS:
+        receive_all(peer->client, header, sizeof header);
+        /* fall through */
+    case PROXY_RESETS_AT_ONCE:
         setsockopt(peer->client, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         break;
     case PROXY_CLOSES:
