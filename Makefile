@@ -17,6 +17,9 @@ $(error unknown FLAVOUR '$(FLAVOUR)': release or asan)
 endif
 OBJ := $(OUT)/obj
 
+# Short lines unless V=1 is given.
+V ?=
+say = $(if $(V),,@echo "$(1) $@";)
 CC := gcc
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef
@@ -42,13 +45,14 @@ SHIM := $(call objects,shim/*.c shim/driver/*.c)
 COMMAND := $(call objects,shim/command/*.c)
 # mongo-admin is a program of its own, built by scripts/mongod.
 SUPPORT := $(filter-out %/mongo-admin.o,$(call objects,tests/support/*.c))
-SUITES := unit preload integration topology
+SUITES := unit simulate preload integration topology
 SUITE_PROGRAMS := $(SUITES:%=$(OUT)/tests/%)
 FAKE_DRIVER := $(OUT)/tests/libmongoc-fake.so
 FAKE_DRIVERS := $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so) $(FAKE_DRIVER:.so=-bare.so)
 HOSTS := $(OUT)/tests/bin/host_dlopen $(OUT)/tests/bin/host_linked
 PROGRAMS := $(patsubst tests/programs/%.c,$(OUT)/tests/bin/%,\
   $(filter-out tests/programs/host_%,$(wildcard tests/programs/*.c)))
+SIMULATOR := $(OUT)/tests/simulator
 BENCHES := $(patsubst tests/bench/%.c,$(OUT)/tests/bench/%,$(wildcard tests/bench/*.c))
 
 .DELETE_ON_ERROR:
@@ -105,9 +109,14 @@ bench: setup-bench ## Measure what a command costs, and the bucket beside a mute
 	@$(MAKE) --no-print-directory all benches test-programs
 	@scripts/mongod with -- scripts/bench $(OUT)
 
+.PHONY: simulate
+simulate: setup-simulate ## Run the backoff simulator: tables and figures under build/simulate
+	@$(MAKE) --no-print-directory $(SIMULATOR)
+	@scripts/simulate $(OUT)
+
 ##@ Housekeeping
 
-.PHONY: setup setup-test setup-lint setup-bench
+.PHONY: setup setup-test setup-lint setup-bench setup-simulate
 setup: ## Install the packages that building and a server need
 	@scripts/setup build server
 setup-test: ## The same for all tests
@@ -116,6 +125,8 @@ setup-lint: ## The same for lint
 	@scripts/setup build lint
 setup-bench: ## The same for bench and check-valgrind
 	@scripts/setup build server bench
+setup-simulate: ## The same for simulate
+	@scripts/setup build simulate
 
 .PHONY: format
 format: ## Lay out the sources with clang-format
@@ -123,7 +134,7 @@ format: ## Lay out the sources with clang-format
 
 .PHONY: clean
 clean: ## Remove what was built; a fetched server stays (build/server)
-	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run build/bench
+	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run build/bench build/simulate
 
 .PHONY: tests test-programs benches
 tests: $(SUITE_PROGRAMS) $(FAKE_DRIVERS) $(HOSTS) test-programs
@@ -133,13 +144,13 @@ benches: $(BENCHES)
 # The library: libc alone, and no exported name but the hooks (shim/hooks.h).
 $(OUT)/libmongobp.so: $(COMMON) $(SHIM)
 	@mkdir -p $(@D)
-	$(CC) -shared -o $@.new $(COMMON) $(SHIM) $(ALL_LDFLAGS) \
+	$(call say,  link)$(CC) -shared -o $@.new $(COMMON) $(SHIM) $(ALL_LDFLAGS) \
 	  -Wl,-z,now -Wl,-z,nodelete -Wl,--as-needed -lrt
 	@mv $@.new $@
 
 $(OUT)/mongobp: $(COMMAND) $(COMMON)
 	@mkdir -p $(@D)
-	$(CC) -o $@.new $^ $(ALL_LDFLAGS) -Wl,--as-needed -lrt
+	$(call say,  link)$(CC) -o $@.new $^ $(ALL_LDFLAGS) -Wl,--as-needed -lrt
 	@mv $@.new $@
 
 # A suite is every file of its folder, with the common code linked in.
@@ -149,47 +160,55 @@ $(OUT)/tests/preload: $(call objects,tests/preload/*.c) $(COMMON) $(SUPPORT) \
 $(OUT)/tests/integration: $(call objects,tests/integration/*.c) $(COMMON) $(SUPPORT)
 $(OUT)/tests/topology: $(call objects,tests/topology/*.c) $(COMMON) $(SUPPORT) \
   $(patsubst %,$(OBJ)/tests/integration/%.o,counters fixture reject sends watch)
+# The simulator and its suite: the same files, with main or with the tests.
+SIMULATOR_SHARED := $(filter-out $(OBJ)/tests/simulate/main.o $(OBJ)/tests/simulate/test_%.o,\
+  $(call objects,tests/simulate/*.c))
+$(SIMULATOR): $(OBJ)/tests/simulate/main.o $(SIMULATOR_SHARED) $(COMMON)
+	@mkdir -p $(@D)
+	$(call say,  link)$(CC) -o $@ $^ $(ALL_LDFLAGS) -lrt -lm
+$(OUT)/tests/simulate: $(SIMULATOR_SHARED) $(call objects,tests/simulate/test_*.c) $(COMMON)
+
 $(SUITE_PROGRAMS):
 	@mkdir -p $(@D)
-	$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) $(CRITERION_LIBS) \
+	$(call say,  link)$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) $(CRITERION_LIBS) \
 	  $(if $(filter %/integration %/topology,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
 
 # Stands in for libmongoc where no server is wanted; built twice, as two copies,
 # and once without libbson.
 $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so): $(call objects,tests/preload/fake/*.c)
 	@mkdir -p $(@D)
-	$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F) $(BSON_LIBS)
+	$(call say,  link)$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F) $(BSON_LIBS)
 
 $(FAKE_DRIVER:.so=-bare.so): $(call objects,tests/preload/fake/bare/*.c) \
   $(filter-out %/reply.o,$(call objects,tests/preload/fake/*.c))
 	@mkdir -p $(@D)
-	$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F)
+	$(call say,  link)$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F)
 
 # The program that uses it, not linked with it and linked with it.
 $(OUT)/tests/bin/host_dlopen: $(OBJ)/tests/programs/host_fake.o
 	@mkdir -p $(@D)
-	$(CC) -o $@ $< $(ALL_LDFLAGS) -ldl
+	$(call say,  link)$(CC) -o $@ $< $(ALL_LDFLAGS) -ldl
 
 $(OUT)/tests/bin/host_linked: $(OBJ)/tests/programs/host_fake.o $(FAKE_DRIVER)
 	@mkdir -p $(@D)
-	$(CC) -o $@ $< $(ALL_LDFLAGS) -Wl,--no-as-needed $(FAKE_DRIVER) -Wl,-rpath,'$$ORIGIN/..' -ldl
+	$(call say,  link)$(CC) -o $@ $< $(ALL_LDFLAGS) -Wl,--no-as-needed $(FAKE_DRIVER) -Wl,-rpath,'$$ORIGIN/..' -ldl
 
 # Programs that know nothing of mongobp, for tests, demo and benchmark.
 $(OUT)/tests/bin/%: $(OBJ)/tests/programs/%.o
 	@mkdir -p $(@D)
-	$(CC) -o $@ $< $(ALL_LDFLAGS) $(MONGOC_LIBS)
+	$(call say,  link)$(CC) -o $@ $< $(ALL_LDFLAGS) $(MONGOC_LIBS)
 
 $(OUT)/tests/bench/%: $(OBJ)/tests/bench/%.o $(COMMON)
 	@mkdir -p $(@D)
-	$(CC) -o $@ $^ $(ALL_LDFLAGS) -lrt
+	$(call say,  link)$(CC) -o $@ $^ $(ALL_LDFLAGS) -lrt
 
 $(OBJ)/tests/%.o: tests/%.c | packages
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CRITERION_CFLAGS) $(MONGOC_CFLAGS) -c -o $@ $<
+	$(call say,  compile)$(CC) $(ALL_CFLAGS) $(CRITERION_CFLAGS) $(MONGOC_CFLAGS) -c -o $@ $<
 
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(call say,  compile)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 .PHONY: packages
 packages:
