@@ -45,7 +45,7 @@ SHIM := $(call objects,shim/*.c shim/driver/*.c)
 COMMAND := $(call objects,shim/command/*.c)
 # mongo-admin is a program of its own, built by scripts/mongod.
 SUPPORT := $(filter-out %/mongo-admin.o,$(call objects,tests/support/*.c))
-SUITES := unit simulate preload integration spec
+SUITES := unit simulate preload integration spec topology
 SUITE_PROGRAMS := $(SUITES:%=$(OUT)/tests/%)
 FAKE_DRIVER := $(OUT)/tests/libmongoc-fake.so
 FAKE_DRIVERS := $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so) $(FAKE_DRIVER:.so=-bare.so)
@@ -86,7 +86,7 @@ uninstall: ## Remove what install put there
 ##@ Check
 
 .PHONY: test
-test: setup ## Run all tests, with a real server
+test: setup-test ## Run all tests, with real servers
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test $(OUT) $(SUITES)
 
@@ -96,12 +96,12 @@ spec: setup ## Run the specification's own tests, in MONGOBP_SPEC_TESTS
 	@scripts/mongod with -- scripts/test $(OUT) spec
 
 .PHONY: check-asan
-check-asan: setup ## Run all tests under AddressSanitizer and UBSan
+check-asan: setup-test ## Run all tests under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory FLAVOUR=asan all tests
 	@scripts/mongod with -- scripts/test --asan $(OUT_asan) $(SUITES)
 
 .PHONY: check-valgrind
-check-valgrind: setup-bench ## Run all tests under valgrind (takes minutes)
+check-valgrind: setup-test setup-bench ## Run all tests under valgrind (takes minutes)
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test --valgrind $(OUT) $(SUITES)
 
@@ -121,9 +121,11 @@ simulate: setup-simulate ## Run the backoff simulator: tables and figures under 
 
 ##@ Housekeeping
 
-.PHONY: setup setup-lint setup-bench setup-simulate
-setup: ## Install the packages that building and testing need
+.PHONY: setup setup-test setup-lint setup-bench setup-simulate
+setup: ## Install the packages that building and a server need
 	@scripts/setup build server
+setup-test: ## The same for all tests
+	@scripts/setup build server mongos
 setup-lint: ## The same for lint
 	@scripts/setup build lint
 setup-bench: ## The same for bench and check-valgrind
@@ -161,6 +163,8 @@ $(OUT)/tests/unit: $(call objects,tests/unit/*.c) $(COMMON) $(SUPPORT)
 $(OUT)/tests/preload: $(call objects,tests/preload/*.c) $(COMMON) $(SUPPORT) \
   $(OBJ)/shim/driver/document.o $(OBJ)/shim/driver/reply.o
 $(OUT)/tests/integration: $(call objects,tests/integration/*.c) $(COMMON) $(SUPPORT)
+$(OUT)/tests/topology: $(call objects,tests/topology/*.c) $(COMMON) $(SUPPORT) \
+  $(patsubst %,$(OBJ)/tests/integration/%.o,counters fixture reject sends watch)
 # The simulator and its suite: the same files, with main or with the tests.
 SIMULATOR_SHARED := $(filter-out $(OBJ)/tests/simulate/main.o $(OBJ)/tests/simulate/test_%.o,\
   $(call objects,tests/simulate/*.c))
@@ -176,7 +180,7 @@ $(SUITE_PROGRAMS):
 	@mkdir -p $(@D)
 	$(call say,  link)$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) \
 	  $(if $(filter %/spec,$@),,$(CRITERION_LIBS)) \
-	  $(if $(filter %/integration %/spec,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
+	  $(if $(filter %/integration %/spec %/topology,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
 
 # Stands in for libmongoc where no server is wanted; built twice, as two copies,
 # and once without libbson.
