@@ -82,17 +82,17 @@ uninstall: ## Remove what install put there
 ##@ Check
 
 .PHONY: test
-test: setup ## Run all tests, with a real server
+test: setup programs ## Run all tests, with a real server
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test $(OUT) $(SUITES)
 
 .PHONY: check-asan
-check-asan: setup ## Run all tests under AddressSanitizer and UBSan
+check-asan: setup programs ## Run all tests under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory FLAVOUR=asan all tests
 	@scripts/mongod with -- scripts/test --asan $(OUT_asan) $(SUITES)
 
 .PHONY: check-valgrind
-check-valgrind: setup-bench ## Run all tests under valgrind (takes minutes)
+check-valgrind: setup-bench programs ## Run all tests under valgrind (takes minutes)
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test --valgrind $(OUT) $(SUITES)
 
@@ -115,12 +115,16 @@ setup-lint: ## The same for lint
 setup-bench: ## The same for bench and check-valgrind
 	@scripts/setup build server bench
 
+.PHONY: programs
+programs: setup ## Fetch the programs of other people's that tests run
+	@scripts/programs
+
 .PHONY: format
 format: ## Lay out the sources with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 .PHONY: clean
-clean: ## Remove what was built; a fetched server stays (build/server)
+clean: ## Remove what was built; what was fetched stays (build/server, build/programs)
 	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run build/bench
 
 .PHONY: tests test-programs benches
