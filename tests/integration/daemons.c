@@ -115,6 +115,7 @@ static void judge(const struct stored *stored, struct outcome *outcome)
 static void write_uri(char uri[URI_SIZE])
 {
     const char *server = getenv("MBP_TEST_URI");
+    cr_assert_not_null(server);
     snprintf(
         uri, URI_SIZE, "%s%sappName=%s", server, strchr(server, '?') ? "&" : "/?", fixture.name);
 }
