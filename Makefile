@@ -96,6 +96,10 @@ check-valgrind: setup-bench programs ## Run all tests under valgrind (takes minu
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test --valgrind $(OUT) $(SUITES)
 
+.PHONY: matrix
+matrix: ## Run all tests on four releases of Debian, with libmongoc 1.17 to 2.5 (needs root)
+	@scripts/matrix
+
 .PHONY: lint
 lint: setup-lint ## Check format, run clang-tidy and cppcheck
 	@scripts/lint
@@ -126,6 +130,11 @@ format: ## Lay out the sources with clang-format
 .PHONY: clean
 clean: ## Remove what was built; what was fetched stays (build/server, build/programs)
 	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run build/bench
+
+# For a server that runs already (MBP_TEST_URI), and where nothing may be installed.
+.PHONY: suites
+suites: all tests
+	@scripts/test $(OUT) $(SUITES)
 
 .PHONY: tests test-programs benches
 tests: $(SUITE_PROGRAMS) $(FAKE_DRIVERS) $(HOSTS) test-programs
