@@ -17,6 +17,9 @@ $(error unknown FLAVOUR '$(FLAVOUR)': release or asan)
 endif
 OBJ := $(OUT)/obj
 
+# Short lines unless V=1 is given.
+V ?=
+say = $(if $(V),,@echo "$(1) $@";)
 CC := gcc
 CFLAGS ?= -O2 -g
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef
@@ -144,13 +147,13 @@ benches: $(BENCHES)
 # The library: libc alone, and no exported name but the hooks (shim/hooks.h).
 $(OUT)/libmongobp.so: $(COMMON) $(SHIM)
 	@mkdir -p $(@D)
-	$(CC) -shared -o $@.new $(COMMON) $(SHIM) $(ALL_LDFLAGS) \
+	$(call say,  link)$(CC) -shared -o $@.new $(COMMON) $(SHIM) $(ALL_LDFLAGS) \
 	  -Wl,-z,now -Wl,-z,nodelete -Wl,--as-needed -lrt
 	@mv $@.new $@
 
 $(OUT)/mongobp: $(COMMAND) $(COMMON)
 	@mkdir -p $(@D)
-	$(CC) -o $@.new $^ $(ALL_LDFLAGS) -Wl,--as-needed -lrt
+	$(call say,  link)$(CC) -o $@.new $^ $(ALL_LDFLAGS) -Wl,--as-needed -lrt
 	@mv $@.new $@
 
 # A suite is every file of its folder, with the common code linked in.
@@ -160,45 +163,45 @@ $(OUT)/tests/preload: $(call objects,tests/preload/*.c) $(COMMON) $(SUPPORT) \
 $(OUT)/tests/integration: $(call objects,tests/integration/*.c) $(COMMON) $(SUPPORT)
 $(SUITE_PROGRAMS):
 	@mkdir -p $(@D)
-	$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) $(CRITERION_LIBS) \
+	$(call say,  link)$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) $(CRITERION_LIBS) \
 	  $(if $(filter %/integration,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
 
 # Stands in for libmongoc where no server is wanted; built twice, as two copies,
 # and once without libbson.
 $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so): $(call objects,tests/preload/fake/*.c)
 	@mkdir -p $(@D)
-	$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F) $(BSON_LIBS)
+	$(call say,  link)$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F) $(BSON_LIBS)
 
 $(FAKE_DRIVER:.so=-bare.so): $(call objects,tests/preload/fake/bare/*.c) \
   $(filter-out %/reply.o,$(call objects,tests/preload/fake/*.c))
 	@mkdir -p $(@D)
-	$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F)
+	$(call say,  link)$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F)
 
 # The program that uses it, not linked with it and linked with it.
 $(OUT)/tests/bin/host_dlopen: $(OBJ)/tests/programs/host_fake.o
 	@mkdir -p $(@D)
-	$(CC) -o $@ $< $(ALL_LDFLAGS) -ldl
+	$(call say,  link)$(CC) -o $@ $< $(ALL_LDFLAGS) -ldl
 
 $(OUT)/tests/bin/host_linked: $(OBJ)/tests/programs/host_fake.o $(FAKE_DRIVER)
 	@mkdir -p $(@D)
-	$(CC) -o $@ $< $(ALL_LDFLAGS) -Wl,--no-as-needed $(FAKE_DRIVER) -Wl,-rpath,'$$ORIGIN/..' -ldl
+	$(call say,  link)$(CC) -o $@ $< $(ALL_LDFLAGS) -Wl,--no-as-needed $(FAKE_DRIVER) -Wl,-rpath,'$$ORIGIN/..' -ldl
 
 # Programs that know nothing of mongobp, for tests, demo and benchmark.
 $(OUT)/tests/bin/%: $(OBJ)/tests/programs/%.o
 	@mkdir -p $(@D)
-	$(CC) -o $@ $< $(ALL_LDFLAGS) $(MONGOC_LIBS)
+	$(call say,  link)$(CC) -o $@ $< $(ALL_LDFLAGS) $(MONGOC_LIBS)
 
 $(OUT)/tests/bench/%: $(OBJ)/tests/bench/%.o $(COMMON)
 	@mkdir -p $(@D)
-	$(CC) -o $@ $^ $(ALL_LDFLAGS) -lrt
+	$(call say,  link)$(CC) -o $@ $^ $(ALL_LDFLAGS) -lrt
 
 $(OBJ)/tests/%.o: tests/%.c | packages
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(CRITERION_CFLAGS) $(MONGOC_CFLAGS) -c -o $@ $<
+	$(call say,  compile)$(CC) $(ALL_CFLAGS) $(CRITERION_CFLAGS) $(MONGOC_CFLAGS) -c -o $@ $<
 
 $(OBJ)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(call say,  compile)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 .PHONY: packages
 packages:

@@ -22,6 +22,10 @@ struct account {
  * clean-up, so that no other command follows. */
 static _Noreturn void be_application(struct account *account, int operations)
 {
+    /* The parent's, which the child has copies of: they are not lost. */
+    static void *volatile inherited[2];
+    inherited[0] = fixture.client;
+    inherited[1] = fixture.collection;
     watch_reset();
     fixture.client = fixture_new_client();
     fixture.collection = mongoc_client_get_collection(fixture.client, fixture.name, "things");

@@ -33,7 +33,7 @@ static bool insert_against(const struct rejection *rejections, bson_t *reply, bs
 static void expect_error(const struct rejection *rejections, uint32_t code, bool no_writes)
 {
     bson_t reply;
-    bson_error_t error;
+    bson_error_t error = {0};
     fixture_connect();
 
     cr_expect_not(insert_against(rejections, &reply, &error));
@@ -79,7 +79,7 @@ Test(sequences, last_error_that_may_have_written)
 Test(sequences, retry_that_meets_another_error)
 {
     bson_t reply;
-    bson_error_t error;
+    bson_error_t error = {0};
     fixture_connect();
     const struct counters before = counters_now();
     const struct rejection rejections[] = {
@@ -116,7 +116,7 @@ Test(sequences, overloaded_then_only_retryable_then_accepted)
 /* A retry that finds the server gone: the shim lets go, and so does the driver. */
 Test(sequences, overloaded_then_not_primary)
 {
-    bson_error_t error;
+    bson_error_t error = {0};
     fixture_connect();
     const struct counters before = counters_now();
     const struct rejection rejections[] = {

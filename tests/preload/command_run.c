@@ -1,8 +1,8 @@
 /*
  * mongobp run, --help and --version, called as a user would.
  */
+#include "command_support.h"
 #include "common/settings.h"
-#include "tests/support/run.h"
 
 #include <criterion/criterion.h>
 #include <elf.h>
@@ -14,68 +14,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static char *directory;
-
-static void set_up(void)
-{
-    directory = run_make_directory();
-}
-
-static void tear_down(void)
-{
-    run_remove_directory(directory);
-}
-
-TestSuite(command_run, .init = set_up, .fini = tear_down);
-
-/* Takes over the result. `err` is a part of standard error, NULL: it is empty. */
-static void expect(struct run_result result, int status, const char *out, const char *err)
-{
-    cr_expect_eq(result.status, status, "status %d, not %d; %s", result.status, status, result.err);
-    cr_expect_str_eq(result.out, out);
-    if (err) {
-        cr_expect(strstr(result.err, err), "\"%s\" is not in: %s", err, result.err);
-    } else {
-        cr_expect_str_empty(result.err);
-    }
-    run_result_free(&result);
-}
-
-/* Refused by mongobp itself, and the program was not run. */
-#define EXPECT_REFUSED(result, err) expect(result, 125, "", err)
-
-/* A path in the test's directory; the last few stay valid. */
-static const char *in_directory(const char *name)
-{
-    static char paths[8][512];
-    static unsigned next;
-    char *path = paths[next++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", directory, name);
-    return path;
-}
-
-static const char *make_file(const char *name, const void *content, size_t size, mode_t mode)
-{
-    const char *path = in_directory(name);
-    FILE *file = fopen(path, "w");
-    cr_assert(file);
-    fwrite(content, 1, size, file);
-    cr_assert(fclose(file) == 0 && chmod(path, mode) == 0);
-    return path;
-}
-
-static const char *make_script(const char *name, const char *text)
-{
-    return make_file(name, text, strlen(text), 0755);
-}
-
-static void shell(const char *command)
-{
-    struct run_result result =
-        run_command((const char *const[]){"sh", "-ec", command, "sh", directory, NULL}, NULL);
-    cr_assert_eq(result.status, 0, "%s: %s", command, result.err);
-    run_result_free(&result);
-}
+TestSuite(command_run, .init = command_begin, .fini = command_end);
 
 /* Copies what was built, with directories made as needed. */
 static const char *copy_built(const char *name, const char *to)
@@ -256,7 +195,7 @@ Test(command_run, setuid_program_is_refused)
         expect(RUN_MONGOBP("run", copy), 0, "", NULL);
     }
     if (geteuid() != 0 || (file_system.f_flag & ST_NOSUID)) {
-        tear_down(); /* a test that is skipped doesn't get there */
+        command_end(); /* a test that is skipped doesn't get there */
         cr_skip("takes root, and a file system that is not mounted nosuid");
     }
     cr_assert(chown(copy, 65534, (gid_t)-1) == 0 && chmod(copy, 04755) == 0);
@@ -324,106 +263,4 @@ Test(command_run, install_and_uninstall)
     cr_expect_str_eq(result.out, "another.so\n");
     run_result_free(&result);
     free(build);
-}
-
-/* ---- the environment ---------------------------------------------------------------------- */
-
-/* LD_PRELOAD as the program sees it, where it was `existing` before. */
-static char *preload_given(const char *existing)
-{
-    char *preload = run_preload(existing[0] ? existing : NULL);
-    struct run_result result = run_mongobp(
-        ENVIRONMENT("run", "sh", "-c", "printf %s \"$LD_PRELOAD\""), ENVIRONMENT(preload));
-    cr_expect_eq(result.status, 0, "%s", result.err);
-    free(preload);
-    free(result.err);
-    return result.out;
-}
-
-/* Where the entry is in the list; valgrind puts entries of its own before. */
-static long place_of(const char *list, const char *entry)
-{
-    const char *found = strstr(list, entry);
-    return found ? found - list : -1;
-}
-
-static unsigned times_in(const char *list, const char *entry)
-{
-    unsigned times = 0;
-    for (const char *at = list; (at = strstr(at, entry)); at++) {
-        times++;
-    }
-    return times;
-}
-
-Test(command_run, library_comes_before_other_preloads)
-{
-    char *library = run_built("libmongobp.so");
-    char *list = preload_given("");
-    cr_expect_eq(times_in(list, library), 1, "%s", list);
-    free(list);
-    list = preload_given("libm.so.6 libdl.so.2");
-    cr_expect(place_of(list, library) >= 0, "%s", list);
-    cr_expect(place_of(list, library) < place_of(list, "libm.so.6"), "%s", list);
-    cr_expect(place_of(list, "libm.so.6") < place_of(list, "libdl.so.2"), "%s", list);
-    free(list);
-    free(library);
-}
-
-Test(command_run, library_is_not_preloaded_twice)
-{
-    char *library = run_built("libmongobp.so");
-    char existing[1200];
-    snprintf(existing, sizeof existing, "libm.so.6:%s", library);
-    char *list = preload_given(existing);
-    cr_expect_eq(times_in(list, "libmongobp.so"), 1, "%s", list);
-    cr_expect(place_of(list, library) < place_of(list, "libm.so.6"), "%s", list);
-    free(list);
-    free(library);
-}
-
-Test(command_run, sanitizer_stays_first)
-{
-    char *library = run_built("libmongobp.so");
-    char existing[1200];
-    shell("gcc -shared -o $1/libtsan.so.9 -x c /dev/null");
-    snprintf(existing, sizeof existing, "%s/libtsan.so.9:libm.so.6", directory);
-    char *list = preload_given(existing);
-    cr_expect(place_of(list, "libtsan.so.9") < place_of(list, library), "%s", list);
-    cr_expect(place_of(list, library) < place_of(list, "libm.so.6"), "%s", list);
-    free(list);
-    free(library);
-}
-
-Test(command_run, preloads_of_any_length)
-{
-    enum { ENTRIES = 1000 };
-    static const char entry[] = "libm.so.6:";
-    const size_t length = sizeof entry - 1;
-    char existing[ENTRIES * sizeof entry] = "";
-    for (size_t i = 0; i < ENTRIES; i++) {
-        memcpy(existing + i * length, entry, length);
-    }
-    char *list = preload_given(existing);
-    cr_expect_eq(times_in(list, "libm.so.6"), ENTRIES);
-    cr_expect_eq(times_in(list, "libmongobp.so"), 1);
-    free(list);
-}
-
-Test(command_run, settings_are_passed_on)
-{
-    const char *const arguments[] = {"run", "--set", "MAX_RETRIES=3", "--set=MONGOBP_LOG=debug",
-        "--set", "BUCKET=other", "--", "sh", "-c",
-        "echo $MONGOBP_MAX_RETRIES $MONGOBP_LOG $MONGOBP_BUCKET", NULL};
-    expect(run_mongobp(arguments, ENVIRONMENT("MONGOBP_BUCKET=mine")), 0, "3 debug other\n", NULL);
-}
-
-Test(command_run, bad_settings_are_refused)
-{
-    EXPECT_REFUSED(RUN_MONGOBP("run", "--set", "MAX_RETRIS=3", "echo", "x"),
-        "unknown setting MAX_RETRIS; did you mean MONGOBP_MAX_RETRIES?");
-    EXPECT_REFUSED(RUN_MONGOBP("run", "--set", "MAX_RETRIES=many", "echo", "x"),
-        "MONGOBP_MAX_RETRIES=\"many\" is not a whole number");
-    EXPECT_REFUSED(RUN_MONGOBP("run", "--set", "MAX_RETRIES", "echo", "x"), "NAME=VALUE");
-    EXPECT_REFUSED(RUN_MONGOBP("run", "--set"), "NAME=VALUE");
 }

@@ -112,6 +112,7 @@ static struct history run_engine(
             history.delays_ms[history.sends - 1] = verdict.delay_ms;
         }
     } while (verdict.retry && history.sends < MOST_SENDS);
+    engine->jitter = (struct mbp_jitter){0};
     return history;
 }
 

@@ -22,16 +22,16 @@ static void collect(const char *complaint)
 }
 
 /* Reads an environment of these strings. */
-static struct mbp_settings read_strings(const char *const strings[])
+static struct mbp_settings read_strings(char *const strings[])
 {
     struct mbp_settings settings;
     complaint_count = 0;
     memset(complaints, 0, sizeof complaints);
-    mbp_settings_read(&settings, (char *const *)(uintptr_t)strings, collect);
+    mbp_settings_read(&settings, strings, collect);
     return settings;
 }
 
-#define READ(...) read_strings((const char *const[]){__VA_ARGS__, NULL})
+#define READ(...) read_strings((char *const[]){__VA_ARGS__, NULL})
 
 static const struct mbp_setting_info *info_of(enum mbp_setting setting)
 {
@@ -253,7 +253,8 @@ Test(settings, parsing_a_bad_value_changes_nothing)
 Test(settings, unknown_variables_get_the_nearest_known_one)
 {
     static const struct {
-        const char *variable, *name, *nearest;
+        char *variable;
+        const char *name, *nearest;
     } rows[] = {
         {"MONGOBP_DISABLED=1", "MONGOBP_DISABLED", "MONGOBP_DISABLE?"},
         {"MONGOBP_DISALBE=1", "MONGOBP_DISALBE", "MONGOBP_DISABLE?"},
@@ -280,7 +281,7 @@ Test(settings, unknown_variable_of_any_length_is_survived)
 {
     char variable[5000] = "MONGOBP_";
     memset(variable + 8, 'X', sizeof variable - 12);
-    strcpy(variable + sizeof variable - 4, "=1");
+    memcpy(variable + sizeof variable - 4, "=1", 3);
     const struct mbp_settings settings = READ(variable);
     check_defaults(&settings, "long");
     cr_expect_eq(complaint_count, 1);

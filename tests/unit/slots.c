@@ -82,12 +82,13 @@ Test(slots, texts_are_cut_to_fit_and_always_end)
     struct mbp_identity self = mbp_identity_of_self();
     self.program = "a-program-with-a-name-that-is-much-longer-than-its-place";
     struct mbp_slot *slot = mbp_slot_take(&segment, &self);
+    cr_assert(slot);
     cr_expect_str_eq(slot->program, "a-program-with-a-name-that-is-m");
     mbp_slot_set_driver(slot, "1.23.4-with-a-long-suffix-after-it");
     cr_expect_str_eq(slot->driver_version, "1.23.4-with-a-long-suff");
     mbp_slot_set_driver(slot, "2.0.0");
     cr_expect_str_eq(slot->driver_version, "2.0.0");
-    for (size_t i = 5; i < sizeof slot->driver_version; i++) {
+    for (size_t i = strlen("2.0.0"); i < sizeof slot->driver_version; i++) {
         cr_expect_eq(slot->driver_version[i], '\0', "rest of a longer text at %zu", i);
     }
     for (unsigned i = 0; i < MBP_SLOT_COUNTERS; i++) {
