@@ -148,7 +148,7 @@ benches: $(BENCHES)
 $(OUT)/libmongobp.so: $(COMMON) $(SHIM)
 	@mkdir -p $(@D)
 	$(call say,  link)$(CC) -shared -o $@.new $(COMMON) $(SHIM) $(ALL_LDFLAGS) \
-	  -Wl,-z,now -Wl,-z,nodelete -Wl,--as-needed -lrt
+	  -Wl,-z,now -Wl,-z,nodelete -Wl,--no-undefined -Wl,--as-needed -ldl -lrt
 	@mv $@.new $@
 
 $(OUT)/mongobp: $(COMMAND) $(COMMON)

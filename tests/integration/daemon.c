@@ -162,7 +162,7 @@ pid_t start_syslog_ng(const struct daemon_task *task, bool with_mongobp)
     return pid;
 }
 
-bool daemon_stop(pid_t pid)
+int daemon_stop(pid_t pid)
 {
     const struct timespec pause = {.tv_nsec = 20000000};
     kill(pid, SIGTERM);
@@ -170,8 +170,7 @@ bool daemon_stop(pid_t pid)
         nanosleep(&pause, NULL);
     }
     if (!child_has_ended(pid)) {
-        child_kill(pid);
-        return false;
+        kill(pid, SIGKILL);
     }
-    return child_succeeded(pid);
+    return child_wait(pid);
 }

@@ -25,7 +25,8 @@ typedef pid_t daemon_start(const struct daemon_task *task, bool with_mongobp);
 daemon_start start_rsyslog;
 daemon_start start_syslog_ng;
 
-/* Asks it to end, and kills it where it doesn't; whether it ended well. */
-bool daemon_stop(pid_t pid);
+/* Asks it to end, and kills it where it doesn't. Returns its status as waitpid
+ * does: 0 where it ended well. */
+int daemon_stop(pid_t pid);
 
 #endif
