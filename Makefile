@@ -45,13 +45,14 @@ SHIM := $(call objects,shim/*.c shim/driver/*.c)
 COMMAND := $(call objects,shim/command/*.c)
 # mongo-admin is a program of its own, built by scripts/mongod.
 SUPPORT := $(filter-out %/mongo-admin.o,$(call objects,tests/support/*.c))
-SUITES := unit preload integration
+SUITES := unit simulate preload integration
 SUITE_PROGRAMS := $(SUITES:%=$(OUT)/tests/%)
 FAKE_DRIVER := $(OUT)/tests/libmongoc-fake.so
 FAKE_DRIVERS := $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so) $(FAKE_DRIVER:.so=-bare.so)
 HOSTS := $(OUT)/tests/bin/host_dlopen $(OUT)/tests/bin/host_linked
 PROGRAMS := $(patsubst tests/programs/%.c,$(OUT)/tests/bin/%,\
   $(filter-out tests/programs/host_%,$(wildcard tests/programs/*.c)))
+SIMULATOR := $(OUT)/tests/simulator
 BENCHES := $(patsubst tests/bench/%.c,$(OUT)/tests/bench/%,$(wildcard tests/bench/*.c))
 
 .DELETE_ON_ERROR:
@@ -112,15 +113,22 @@ bench: setup-bench ## Measure what a command costs, and the bucket beside a mute
 	@$(MAKE) --no-print-directory all benches test-programs
 	@scripts/mongod with -- scripts/bench $(OUT)
 
+.PHONY: simulate
+simulate: setup-simulate ## Run the backoff simulator: tables and figures under build/simulate
+	@$(MAKE) --no-print-directory $(SIMULATOR)
+	@scripts/simulate $(OUT)
+
 ##@ Housekeeping
 
-.PHONY: setup setup-lint setup-bench
+.PHONY: setup setup-lint setup-bench setup-simulate
 setup: ## Install the packages that building and testing need
 	@scripts/setup build server
 setup-lint: ## The same for lint
 	@scripts/setup build lint
 setup-bench: ## The same for bench and check-valgrind
 	@scripts/setup build server bench
+setup-simulate: ## The same for simulate
+	@scripts/setup build simulate
 
 .PHONY: programs
 programs: setup ## Fetch the programs of other people's that tests run
@@ -131,8 +139,8 @@ format: ## Lay out the sources with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 .PHONY: clean
-clean: ## Remove what was built; what was fetched stays (build/server, build/programs)
-	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run build/bench
+clean: ## Remove what was built; what was fetched stays (build/server, build/programs, build/matrix)
+	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run build/bench build/simulate
 
 # For a server that runs already (MBP_TEST_URI), and where nothing may be installed.
 .PHONY: suites
@@ -161,6 +169,14 @@ $(OUT)/tests/unit: $(call objects,tests/unit/*.c) $(COMMON) $(SUPPORT)
 $(OUT)/tests/preload: $(call objects,tests/preload/*.c) $(COMMON) $(SUPPORT) \
   $(OBJ)/shim/driver/document.o $(OBJ)/shim/driver/reply.o
 $(OUT)/tests/integration: $(call objects,tests/integration/*.c) $(COMMON) $(SUPPORT)
+# The simulator and its suite: the same files, with main or with the tests.
+SIMULATOR_SHARED := $(filter-out $(OBJ)/tests/simulate/main.o $(OBJ)/tests/simulate/test_%.o,\
+  $(call objects,tests/simulate/*.c))
+$(SIMULATOR): $(OBJ)/tests/simulate/main.o $(SIMULATOR_SHARED) $(COMMON)
+	@mkdir -p $(@D)
+	$(call say,  link)$(CC) -o $@ $^ $(ALL_LDFLAGS) -lrt -lm
+$(OUT)/tests/simulate: $(SIMULATOR_SHARED) $(call objects,tests/simulate/test_*.c) $(COMMON)
+
 $(SUITE_PROGRAMS):
 	@mkdir -p $(@D)
 	$(call say,  link)$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) $(CRITERION_LIBS) \

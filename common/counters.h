@@ -22,7 +22,11 @@
     X(observed_retries, count, "retries that observe mode would have made")                        \
     X(unacknowledged, count, "commands with no reply (write concern 0)")                           \
     X(tokens_deposited, tokens, "tokens paid in")                                                  \
-    X(tokens_consumed, tokens, "tokens spent on retries")
+    X(tokens_consumed, tokens, "tokens spent on retries")                                          \
+    X(retargeted, count, "retries that went to another server")                                    \
+    X(driver_retries, count, "retries of the driver's own, continued in the same count")           \
+    X(connection_overloads, count, "connections that a server turned away")                        \
+    X(connection_retries, count, "connections tried again, paid for like retries")
 
 enum mbp_counter {
 #define X(name, unit, meaning) MBP_COUNT_##name,

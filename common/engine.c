@@ -99,6 +99,7 @@ struct mbp_verdict mbp_engine_settle(const struct mbp_engine *engine,
     }
     if (verdict.retry) {
         operation->retries++;
+        operation->paid = true;
         count(engine, MBP_COUNT_retries, 1);
         count(engine, MBP_COUNT_backoff_ms, verdict.delay_ms);
     } else if (verdict.refusal != MBP_REFUSED_NOT) {

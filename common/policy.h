@@ -21,10 +21,14 @@ struct mbp_profile {
     uint32_t first_exponent; /* of 2, for the delay before the first retry */
     mbp_millitokens retry_cost;
     mbp_millitokens return_rate; /* what every success pays in */
+    bool base_from_error;        /* baseBackoffMS in a reply replaces the base */
+    bool retarget;               /* a retry after overload goes to another server */
+    const char *announcement;    /* `backpressure` in the handshake; NULL: true */
 };
 
-extern const struct mbp_profile mbp_profiles[];
-extern const unsigned mbp_profile_count;
+enum mbp_profile_name { MBP_PROFILE_ORIGINAL, MBP_PROFILE_CURRENT, MBP_PROFILE_COUNT };
+
+extern const struct mbp_profile mbp_profiles[MBP_PROFILE_COUNT];
 
 /* A profile with the user's settings laid over it. */
 struct mbp_policy {
@@ -44,12 +48,15 @@ struct mbp_attempt {
     bool ok;
     bool unsafe_to_resend; /* whatever the labels say: its connection is gone, say */
     unsigned labels;
+    uint64_t base_backoff_ms; /* that the server asks for; 0: none */
     uint64_t now_ms;
 };
 
 /* A command with all its sends. Zero it, then set the deadline. */
 struct mbp_operation {
-    uint32_t retries;     /* begun so far */
+    uint32_t retries;     /* begun so far, the driver's own among them */
+    bool paid;            /* the latest retry cost a token, which may come back */
+    bool switched_off;    /* the program asked the driver for no retries */
     uint64_t deadline_ms; /* on the clock of mbp_attempt.now_ms; 0: none */
 };
 

@@ -16,15 +16,37 @@ const struct mbp_setting_info mbp_setting_infos[MBP_SETTING_COUNT] = {
 #undef X
 };
 
-static bool parse_word(const char *text, const char *const words[], unsigned count, uint64_t *value)
+/* For the types that are one of some words. */
+static const char *const words_of_type[][8] = {
+    [MBP_TYPE_flag] = {"0", "1", "off", "on", "false", "true", "no", "yes"}, /* odd: set */
+    [MBP_TYPE_level] = {"off", "warn", "info", "debug"},
+    [MBP_TYPE_profile] = {"original", "current"},
+    [MBP_TYPE_limit] = {"respect", "ignore"},
+    [MBP_TYPE_tristate] = {"off", "on", "profile"},
+};
+
+static bool parse_word(const char *text, enum mbp_setting_type type, uint64_t *value)
 {
-    for (unsigned i = 0; i < count; i++) {
+    const char *const *words = words_of_type[type];
+    for (unsigned i = 0; i < sizeof words_of_type[0] / sizeof words[0] && words[i]; i++) {
         if (strcasecmp(text, words[i]) == 0) {
             *value = i;
             return true;
         }
     }
     return false;
+}
+
+/* "off, warn, info or debug". */
+static void list_words(enum mbp_setting_type type, char text[MBP_EXPECTED_SIZE])
+{
+    const char *const *words = words_of_type[type];
+    size_t used = 0;
+    for (unsigned i = 0; words[i]; i++) {
+        const char *separator = i == 0 ? "" : words[i + 1] ? ", " : " or ";
+        used +=
+            (size_t)snprintf(text + used, MBP_EXPECTED_SIZE - used, "%s%s", separator, words[i]);
+    }
 }
 
 /* Digits, at most `places` decimals, and nothing else; times 10^places. */
@@ -68,9 +90,6 @@ static bool in_range(uint64_t value, const struct mbp_setting_info *info, uint64
 bool mbp_settings_parse(struct mbp_settings *settings, enum mbp_setting setting, const char *text,
     char expected[MBP_EXPECTED_SIZE])
 {
-    static const char *const levels[] = {"off", "warn", "info", "debug"};
-    static const char *const flags[] = {
-        "0", "1", "off", "on", "false", "true", "no", "yes"}; /* odd: set */
     const struct mbp_setting_info *info = &mbp_setting_infos[setting];
     const unsigned long least = (unsigned long)info->least;
     const unsigned long most = (unsigned long)info->most;
@@ -78,7 +97,7 @@ bool mbp_settings_parse(struct mbp_settings *settings, enum mbp_setting setting,
     bool good = false;
     switch (info->type) {
     case MBP_TYPE_flag:
-        good = parse_word(text, flags, sizeof flags / sizeof flags[0], &value);
+        good = parse_word(text, info->type, &value);
         value %= 2;
         snprintf(expected, MBP_EXPECTED_SIZE, "0 or 1");
         break;
@@ -97,8 +116,11 @@ bool mbp_settings_parse(struct mbp_settings *settings, enum mbp_setting setting,
             most);
         break;
     case MBP_TYPE_level:
-        good = parse_word(text, levels, sizeof levels / sizeof levels[0], &value);
-        snprintf(expected, MBP_EXPECTED_SIZE, "off, warn, info or debug");
+    case MBP_TYPE_profile:
+    case MBP_TYPE_limit:
+    case MBP_TYPE_tristate:
+        good = parse_word(text, info->type, &value);
+        list_words(info->type, expected);
         break;
     }
     if (good) {
@@ -211,7 +233,7 @@ void mbp_settings_read_own(struct mbp_settings *settings, mbp_settings_complaint
 struct mbp_policy mbp_settings_policy(const struct mbp_settings *settings)
 {
     struct mbp_policy policy = {
-        .numbers = mbp_profiles[0],
+        .numbers = mbp_profiles[settings->value[MBP_SET_PROFILE]],
         .timeout_ms = settings->value[MBP_SET_TIMEOUT_MS],
     };
     struct mbp_profile *numbers = &policy.numbers;
@@ -225,5 +247,8 @@ struct mbp_policy mbp_settings_policy(const struct mbp_settings *settings)
     OVERRIDE(MAX_BACKOFF_MS, max_backoff_ms)
     OVERRIDE(RETURN_RATE, return_rate)
 #undef OVERRIDE
+    if (settings->value[MBP_SET_RETARGET] != MBP_BY_PROFILE) {
+        numbers->retarget = settings->value[MBP_SET_RETARGET] == MBP_ON;
+    }
     return policy;
 }

@@ -18,11 +18,17 @@
 #define MBP_SETTINGS(X)                                                                            \
     X(DISABLE, flag, "0", 0, 1, "1: pass everything through untouched, count nothing")             \
     X(OBSERVE, flag, "0", 0, 1, "1: count what would be retried, change nothing")                  \
-    X(MAX_RETRIES, number, "5", 0, 100, "retries of one command")                                  \
+    X(PROFILE, profile, "original", 0, 1,                                                          \
+        "edition of the specification, original or current: numbers that are not set")             \
+    X(MAX_RETRIES, number, "5", 0, 100, "retries of one command (current: 2)")                     \
     X(BASE_BACKOFF_MS, number, "100", 0, 600000, "ceiling of the first delay")                     \
     X(MAX_BACKOFF_MS, number, "10000", 0, 600000, "ceiling of every delay")                        \
     X(TIMEOUT_MS, number, "0", 0, 86400000,                                                        \
         "time for a command with all its retries; 0: no limit")                                    \
+    X(MAXTIMEMS, limit, "respect", 0, 1,                                                           \
+        "respect: a command's maxTimeMS covers its retries, too; or ignore")                       \
+    X(RETARGET, tristate, "profile", 0, 2,                                                         \
+        "on: retries go to another server where they may; off; profile: on (current: off)")        \
     X(BUCKET, name, "default", 1, MBP_BUCKET_NAME_MAX,                                             \
         "programs with the same name here share one budget")                                       \
     X(CAPACITY, number, "1000", 1, MBP_BUCKET_MAX_TOKENS,                                          \
@@ -42,8 +48,15 @@ enum mbp_setting_type {
     MBP_TYPE_number,  /* a whole number, least to most */
     MBP_TYPE_decimal, /* up to three decimals, least to most; kept in thousandths */
     MBP_TYPE_name,    /* letters, digits, '.', '_', '-'; least to most characters */
-    MBP_TYPE_level,   /* an mbp_log_level */
+    /* One of some words; the value is its place among them. */
+    MBP_TYPE_level,    /* an mbp_log_level */
+    MBP_TYPE_profile,  /* an mbp_profile_name */
+    MBP_TYPE_limit,    /* an mbp_limit */
+    MBP_TYPE_tristate, /* an mbp_tristate */
 };
+
+enum mbp_limit { MBP_LIMIT_RESPECT, MBP_LIMIT_IGNORE };
+enum mbp_tristate { MBP_OFF, MBP_ON, MBP_BY_PROFILE };
 
 struct mbp_setting_info {
     const char *variable; /* with the prefix */

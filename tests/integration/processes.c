@@ -18,13 +18,12 @@ struct account {
     struct tally inserts;
 };
 
-/* The parent's, which the child has copies of: they are not lost. */
-static void *volatile inherited[2];
-
 /* In a child: connects, waits for the start and inserts so often. Ends without
  * clean-up, so that no other command follows. */
 static _Noreturn void be_application(struct account *account, int operations)
 {
+    /* The parent's, which the child has copies of: they are not lost. */
+    static void *volatile inherited[2] __attribute__((used));
     inherited[0] = fixture.client;
     inherited[1] = fixture.collection;
     watch_reset();

@@ -122,5 +122,11 @@ Test(simulate_output, defaults_are_what_ships)
     struct sim_options options;
     sim_options_default(&options);
     const struct mbp_profile numbers = sim_strategy_spec(&options, SIM_PER_CLIENT).policy.numbers;
-    cr_assert_eq(memcmp(&numbers, &mbp_profiles[0], sizeof numbers), 0);
+    const struct mbp_profile *shipped = &mbp_profiles[MBP_PROFILE_ORIGINAL];
+    cr_expect_eq(numbers.max_retries, shipped->max_retries);
+    cr_expect_eq(numbers.base_backoff_ms, shipped->base_backoff_ms);
+    cr_expect_eq(numbers.max_backoff_ms, shipped->max_backoff_ms);
+    cr_expect_eq(numbers.first_exponent, shipped->first_exponent);
+    cr_expect_eq(numbers.retry_cost, shipped->retry_cost);
+    cr_expect_eq(numbers.return_rate, shipped->return_rate);
 }

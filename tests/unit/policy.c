@@ -37,7 +37,6 @@ static struct mbp_policy specified(void)
 Test(policy, numbers_of_the_specification)
 {
     const struct mbp_profile *numbers = &mbp_profiles[0];
-    cr_assert_geq(mbp_profile_count, 1);
     cr_expect_eq(numbers->max_retries, 5);
     cr_expect_eq(numbers->base_backoff_ms, 100);
     cr_expect_eq(numbers->max_backoff_ms, 10000);
@@ -95,7 +94,8 @@ Test(policy, rules_of_the_specification)
     };
     const struct mbp_policy policy = specified();
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct mbp_operation operation = {.retries = rows[i].retries};
+        const struct mbp_operation operation = {
+            .retries = rows[i].retries, .paid = rows[i].retries > 0};
         const struct mbp_attempt attempt = {.ok = rows[i].ok, .labels = rows[i].labels};
         struct fixed_jitter jitter = {.value = 1};
         const struct mbp_verdict verdict = decide(&policy, &operation, &attempt, &jitter);
@@ -119,7 +119,7 @@ Test(policy, overloaded_without_retryable_is_not_retried)
     const struct mbp_policy policy = specified();
     const struct mbp_attempt attempt = {.labels = OVERLOADED};
     for (uint32_t retries = 0; retries <= 5; retries++) {
-        const struct mbp_operation operation = {.retries = retries};
+        const struct mbp_operation operation = {.retries = retries, .paid = retries > 0};
         struct fixed_jitter jitter = {.value = 0.5};
         const struct mbp_verdict verdict = decide(&policy, &operation, &attempt, &jitter);
         cr_expect_not(verdict.retry);
@@ -164,7 +164,8 @@ Test(policy, jitter_is_drawn_once_for_a_delay_and_else_not_at_all)
     };
     const struct mbp_policy policy = specified();
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const struct mbp_operation operation = {.retries = rows[i].retries};
+        const struct mbp_operation operation = {
+            .retries = rows[i].retries, .paid = rows[i].retries > 0};
         const struct mbp_attempt attempt = {.ok = rows[i].ok, .labels = rows[i].labels};
         struct fixed_jitter jitter = {.value = 0.5};
         decide(&policy, &operation, &attempt, &jitter);
@@ -262,6 +263,7 @@ Test(policy, another_profile_gives_other_numbers)
     cr_expect_eq(verdict.cost, 2500);
     cr_expect_eq(decide(&policy, &operation, &fine, &jitter).deposit, 7);
     operation.retries = 1;
+    operation.paid = true;
     verdict = decide(&policy, &operation, &rejected, &jitter);
     cr_expect_eq(verdict.delay_ms, 100, "capped");
     cr_expect_eq(decide(&policy, &operation, &fine, &jitter).deposit, 2507);
@@ -279,4 +281,59 @@ Test(policy, each_refusal_has_a_name_of_its_own)
             cr_expect_str_neq(name, mbp_refusal_name((enum mbp_refusal)j));
         }
     }
+}
+
+static struct fixed_jitter longest = {.value = 1};
+
+/* What another edition does differently. */
+Test(policy, current_profile)
+{
+    const struct mbp_policy policy = {.numbers = mbp_profiles[MBP_PROFILE_CURRENT]};
+    struct mbp_operation operation = {0};
+    struct mbp_attempt attempt = {.labels = MBP_LABEL_RETRYABLE | MBP_LABEL_OVERLOADED};
+    struct mbp_verdict verdict = decide(&policy, &operation, &attempt, &longest);
+    cr_expect(verdict.retry);
+    cr_expect_not(verdict.avoid_server);
+    cr_expect_eq(verdict.delay_ms, 200);
+
+    attempt.base_backoff_ms = 7;
+    operation.retries = 1;
+    operation.paid = true;
+    verdict = decide(&policy, &operation, &attempt, &longest);
+    cr_expect(verdict.retry);
+    cr_expect_eq(verdict.delay_ms, 7 * 4, "the server's base replaces ours");
+
+    operation.retries = 2;
+    verdict = decide(&policy, &operation, &attempt, &longest);
+    cr_expect_eq(verdict.refusal, MBP_REFUSED_ATTEMPTS);
+}
+
+Test(policy, original_profile_keeps_its_base)
+{
+    const struct mbp_policy policy = specified();
+    const struct mbp_operation operation = {0};
+    const struct mbp_attempt attempt = {
+        .labels = MBP_LABEL_RETRYABLE | MBP_LABEL_OVERLOADED, .base_backoff_ms = 7};
+    cr_expect_eq(decide(&policy, &operation, &attempt, &longest).delay_ms, 100);
+}
+
+/* A retry that the driver made by itself cost nothing, so nothing comes back. */
+Test(policy, unpaid_retry_gets_no_refund)
+{
+    const struct mbp_policy policy = specified();
+    const struct mbp_operation operation = {.retries = 1};
+    const struct mbp_attempt success = {.ok = true};
+    const struct mbp_attempt failure = {0};
+    cr_expect_eq(decide(&policy, &operation, &success, &longest).deposit, 100);
+    cr_expect_eq(decide(&policy, &operation, &failure, &longest).deposit, 0);
+}
+
+Test(policy, switched_off_for_an_operation)
+{
+    const struct mbp_policy policy = specified();
+    const struct mbp_operation operation = {.switched_off = true};
+    const struct mbp_attempt attempt = {.labels = MBP_LABEL_RETRYABLE};
+    const struct mbp_verdict verdict = decide(&policy, &operation, &attempt, &longest);
+    cr_expect_not(verdict.retry);
+    cr_expect_eq(verdict.refusal, MBP_REFUSED_DISABLED);
 }

@@ -342,7 +342,9 @@ Test(settings, policy_is_the_profile_unless_something_is_given)
     const struct mbp_settings plain = READ("PATH=/bin");
     const struct mbp_policy specified = mbp_settings_policy(&plain);
     const struct mbp_profile *profile = &mbp_profiles[0];
-    cr_expect_eq(memcmp(&specified.numbers, profile, sizeof *profile), 0);
+    cr_expect_str_eq(specified.numbers.name, "original");
+    cr_expect_eq(specified.numbers.first_exponent, profile->first_exponent);
+    cr_expect(specified.numbers.retarget);
     cr_expect_eq(specified.timeout_ms, 0);
     /* What the help says is the default is what the profile does. */
     cr_expect_eq(plain.value[MBP_SET_MAX_RETRIES], profile->max_retries);
@@ -359,6 +361,30 @@ Test(settings, policy_is_the_profile_unless_something_is_given)
     cr_expect_eq(policy.numbers.return_rate, 5);
     cr_expect_eq(policy.numbers.retry_cost, profile->retry_cost);
     cr_expect_eq(policy.timeout_ms, 700);
+}
+
+Test(settings, profile_is_chosen_and_overridden)
+{
+    const struct mbp_settings plain = READ("MONGOBP_PROFILE=current");
+    struct mbp_policy policy = mbp_settings_policy(&plain);
+    cr_expect_str_eq(policy.numbers.name, "current");
+    cr_expect_eq(policy.numbers.max_retries, 2);
+    cr_expect_eq(policy.numbers.first_exponent, 1);
+    cr_expect(policy.numbers.base_from_error);
+    cr_expect_not(policy.numbers.retarget);
+
+    const struct mbp_settings given =
+        READ("MONGOBP_MAX_RETRIES=4", "MONGOBP_PROFILE=current", "MONGOBP_RETARGET=on");
+    policy = mbp_settings_policy(&given);
+    cr_expect_eq(policy.numbers.max_retries, 4);
+    cr_expect_eq(policy.numbers.first_exponent, 1);
+    cr_expect(policy.numbers.retarget);
+
+    const struct mbp_settings bad = READ("MONGOBP_PROFILE=newest", "MONGOBP_RETARGET=off");
+    policy = mbp_settings_policy(&bad);
+    cr_expect_str_eq(policy.numbers.name, "original");
+    cr_expect_not(policy.numbers.retarget);
+    cr_expect(strstr(complaints[0], "original or current"), "%s", complaints[0]);
 }
 
 /* The README has a row for each: | `MONGOBP_NAME` | default | meaning | */
