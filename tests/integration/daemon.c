@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -84,7 +84,9 @@ static pid_t start(const struct daemon_task *task, bool with_mongobp, const char
     const int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     const pid_t child = child_fork();
     if (child == 0) {
+        const struct rlimit no_core_file = {0}; /* some of them crash */
         const int nothing = open("/dev/null", O_RDONLY);
+        setrlimit(RLIMIT_CORE, &no_core_file);
         dup2(nothing, STDIN_FILENO);
         dup2(log, STDOUT_FILENO);
         dup2(log, STDERR_FILENO);
