@@ -86,7 +86,7 @@ uninstall: ## Remove what install put there
 ##@ Check
 
 .PHONY: test
-test: setup-test ## Run all tests, with real servers
+test: setup-test programs ## Run all tests, with real servers
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test $(OUT) $(SUITES)
 
@@ -96,14 +96,18 @@ spec: setup ## Run the specification's own tests, in MONGOBP_SPEC_TESTS
 	@scripts/mongod with -- scripts/test $(OUT) spec
 
 .PHONY: check-asan
-check-asan: setup-test ## Run all tests under AddressSanitizer and UBSan
+check-asan: setup-test programs ## Run all tests under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory FLAVOUR=asan all tests
 	@scripts/mongod with -- scripts/test --asan $(OUT_asan) $(SUITES)
 
 .PHONY: check-valgrind
-check-valgrind: setup-test setup-bench ## Run all tests under valgrind (takes minutes)
+check-valgrind: setup-test setup-bench programs ## Run all tests under valgrind (takes minutes)
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test --valgrind $(OUT) $(SUITES)
+
+.PHONY: matrix
+matrix: ## Run all tests on four releases of Debian, with libmongoc 1.17 to 2.5 (needs root)
+	@scripts/matrix
 
 .PHONY: lint
 lint: setup-lint ## Check format, run clang-tidy and cppcheck
@@ -133,13 +137,22 @@ setup-bench: ## The same for bench and check-valgrind
 setup-simulate: ## The same for simulate
 	@scripts/setup build simulate
 
+.PHONY: programs
+programs: setup ## Fetch the programs of other people's that tests run
+	@scripts/programs
+
 .PHONY: format
 format: ## Lay out the sources with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 .PHONY: clean
-clean: ## Remove what was built; a fetched server stays (build/server)
+clean: ## Remove what was built; what was fetched stays (build/server, build/programs, build/matrix)
 	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run build/bench build/simulate
+
+# For a server that runs already (MBP_TEST_URI), and where nothing may be installed.
+.PHONY: suites
+suites: all tests
+	@scripts/test $(OUT) $(SUITES)
 
 .PHONY: tests test-programs benches
 tests: $(SUITE_PROGRAMS) $(FAKE_DRIVERS) $(HOSTS) test-programs
@@ -150,7 +163,7 @@ benches: $(BENCHES)
 $(OUT)/libmongobp.so: $(COMMON) $(SHIM)
 	@mkdir -p $(@D)
 	$(call say,  link)$(CC) -shared -o $@.new $(COMMON) $(SHIM) $(ALL_LDFLAGS) \
-	  -Wl,-z,now -Wl,-z,nodelete -Wl,--as-needed -lrt
+	  -Wl,-z,now -Wl,-z,nodelete -Wl,--no-undefined -Wl,--as-needed -ldl -lrt
 	@mv $@.new $@
 
 $(OUT)/mongobp: $(COMMAND) $(COMMON)
