@@ -4,8 +4,8 @@
 #include "common/log.h"
 #include "common/process.h"
 #include "shim/driver/reply.h"
+#include "shim/rewrite.h"
 #include "shim/thread.h"
-#include "shim/time_limit.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -81,7 +81,7 @@ bool mbp_budget_run_command(
     if (!round || !reply) {
         return real(call->cluster, call->command, reply, call->error);
     }
-    struct mbp_time_limit limit = {.deadline_ms = 0};
+    struct mbp_rewrite rewrite = {.in_use = false};
     round->refused = false;
     if (round->sends++ == 0) {
         round->sent_ms = mbp_coarse_clock_ms();
@@ -94,21 +94,21 @@ bool mbp_budget_run_command(
         }
         round->paid_ahead = false;
         mbp_call_look_into(call);
-        limit = mbp_time_limit_of(call, round->sent_ms);
-        mbp_time_limit_reduce(&limit, call, mbp_clock_ms());
+        mbp_rewrite_time_limit(
+            &rewrite, call, mbp_time_limit_ms(call, round->sent_ms), mbp_clock_ms());
     }
     const bool ok = mbp_call_send(call);
     const int driver_errno = errno;
-    mbp_time_limit_end(&limit, call);
+    mbp_rewrite_end(&rewrite, call);
     if (ok && round->sends == 1 && reply->length > MBP_EMPTY_DOCUMENT_LENGTH) {
         mbp_engine_settle_first_success(engine);
     } else if (!ok || round->sends > 1) {
         mbp_call_look_into(call);
         if (!ok && round->sends == 1) {
-            const struct mbp_time_limit own = mbp_time_limit_of(call, round->sent_ms);
-            if (own.deadline_ms && (round->operation.deadline_ms == 0 ||
-                                       own.deadline_ms < round->operation.deadline_ms)) {
-                round->operation.deadline_ms = own.deadline_ms;
+            const uint64_t own_ms = mbp_time_limit_ms(call, round->sent_ms);
+            if (own_ms &&
+                (round->operation.deadline_ms == 0 || own_ms < round->operation.deadline_ms)) {
+                round->operation.deadline_ms = own_ms;
             }
         }
         settle(engine, round, call, ok);

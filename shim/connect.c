@@ -30,7 +30,7 @@ static bool has_any(const char *text, const char *const parts[])
 static bool was_turned_away(const struct mbp_error *error)
 {
     enum { DOMAIN_STREAM = 2, CODE_NAME_RESOLUTION = 3, DOMAIN_SERVER_SELECTION = 15 };
-    static const char *const turned_away[] = {"connection closed", "connection refused",
+    static const char *const turned_away[] = {"connection closed", "closed connection",
         "connection timeout", "socket timeout", "connection error", NULL};
     static const char *const never_overload[] = {
         "resolve", "TLS", "certificate", "uthentication", NULL};

@@ -9,7 +9,7 @@
 #include "shim/driver/reply.h"
 #include "shim/moved_cursors.h"
 #include "shim/purpose.h"
-#include "shim/time_limit.h"
+#include "shim/rewrite.h"
 #include "shim/unfinished.h"
 
 #include <errno.h>
@@ -110,23 +110,35 @@ static bool is_used_up(const struct mbp_engine *engine, const struct mbp_operati
                : refusal != MBP_REFUSED_DISABLED;
 }
 
-/* Points the command where it should go next; false if there is no way. */
+/* What was changed in the command, to be put back in the end. */
+struct changes {
+    struct mbp_detour detour;
+    struct mbp_rewrite rewrite;
+    uint64_t time_limit_ms; /* the command's own; 0: none */
+};
+
+/* Points the command where it should go next and has it say what it should
+ * say; false if there is no way. */
 static bool prepare_retry(const struct mbp_engine *engine, const struct mbp_call *call,
-    const struct mbp_verdict *verdict, struct mbp_detour *detour, struct mbp_time_limit *limit)
+    const struct mbp_attempt *attempt, const struct mbp_verdict *verdict, struct changes *changes)
 {
     bool usable = true;
-    if (verdict->avoid_server && mbp_detour_take(detour, call, &usable)) {
+    if (verdict->avoid_server && mbp_detour_take(&changes->detour, call, &usable)) {
         mbp_slot_count(engine->slot, MBP_COUNT_retargeted, 1);
     }
-    if (usable) {
-        mbp_time_limit_reduce(limit, call, mbp_clock_ms());
+    if (!usable) {
+        return false;
     }
-    return usable;
+    if (!(attempt->labels & MBP_LABEL_OVERLOADED) && mbp_call_is(call, "commitTransaction")) {
+        mbp_rewrite_majority(&changes->rewrite, call);
+    }
+    mbp_rewrite_time_limit(&changes->rewrite, call, changes->time_limit_ms, mbp_clock_ms());
+    return true;
 }
 
 /* From the end of the first attempt on. */
 static bool retry_loop(const struct mbp_engine *engine, const struct mbp_call *call,
-    struct mbp_operation *operation, struct mbp_detour *detour, struct mbp_time_limit *limit)
+    struct mbp_operation *operation, struct changes *changes)
 {
     struct kept_error kept = {.held = false};
     bool ok = false;
@@ -151,7 +163,7 @@ static bool retry_loop(const struct mbp_engine *engine, const struct mbp_call *c
         }
         put_aside(call, &attempt, &kept);
         mbp_sleep_until_ms(attempt.now_ms + verdict.delay_ms);
-        if (!prepare_retry(engine, call, &verdict, detour, limit)) {
+        if (!prepare_retry(engine, call, &attempt, &verdict, changes)) {
             bring_back(call, &kept); /* there is at least this one */
             break;
         }
@@ -171,30 +183,30 @@ static bool retry_loop(const struct mbp_engine *engine, const struct mbp_call *c
 
 /* The command failed for the first time. */
 static bool retry(const struct mbp_engine *engine, struct mbp_call *call,
-    struct mbp_operation *operation, struct mbp_detour *detour, uint64_t sent_ms)
+    struct mbp_operation *operation, struct changes *changes, uint64_t sent_ms)
 {
     const struct mbp_cluster_facts facts = mbp_clusters_find(call->cluster);
-    struct mbp_time_limit limit = mbp_time_limit_of(call, sent_ms);
     const enum mbp_purpose purpose = mbp_thread.purpose != MBP_PURPOSE_UNTOLD
                                          ? mbp_thread.purpose
                                          : mbp_purpose_of_command(call->name, &call->document);
     /* Sessions end as a client does, which should not have to wait. */
     operation->switched_off =
         !mbp_purpose_may_retry(purpose, &facts) || mbp_call_is(call, "endSessions");
-    operation->deadline_ms = earlier_deadline(operation->deadline_ms, limit.deadline_ms);
-    const bool ok = retry_loop(engine, call, operation, detour, &limit);
-    mbp_time_limit_end(&limit, call);
+    changes->time_limit_ms = mbp_time_limit_ms(call, sent_ms);
+    operation->deadline_ms = earlier_deadline(operation->deadline_ms, changes->time_limit_ms);
+    const bool ok = retry_loop(engine, call, operation, changes);
+    mbp_rewrite_end(&changes->rewrite, call);
     return ok;
 }
 
 /* Everything but a first attempt that succeeds with a reply for the caller. */
 static __attribute__((cold, noinline)) bool finish(const struct mbp_engine *engine,
-    struct mbp_call *call, struct mbp_operation *operation, struct mbp_detour *detour, bool ok,
+    struct mbp_call *call, struct mbp_operation *operation, struct changes *changes, bool ok,
     uint64_t sent_ms)
 {
     mbp_call_look_into(call);
     if (!ok) {
-        return retry(engine, call, operation, detour, sent_ms);
+        return retry(engine, call, operation, changes, sent_ms);
     }
     if (operation->retries > 0) { /* the driver's own */
         const struct mbp_attempt success = {.ok = true};
@@ -213,7 +225,7 @@ static __attribute__((cold, noinline)) bool finish(const struct mbp_engine *engi
 static __attribute__((cold, noinline)) bool run_unusual(
     const struct mbp_engine *engine, struct mbp_call *call, bool reply_is_ours)
 {
-    struct mbp_detour detour = {.own_stream = NULL};
+    struct changes changes = {.rewrite.in_use = false};
     const uint64_t now_ms = mbp_clock_ms();
     struct mbp_operation operation = mbp_engine_begin(engine, now_ms);
     if (mbp_unfinished_resume(call, &operation)) {
@@ -221,10 +233,10 @@ static __attribute__((cold, noinline)) bool run_unusual(
     }
     bool ok = false;
     /* If the cursor's server can't be reached, reply and error say so. */
-    if (!mbp_moved_cursors_exist() || mbp_detour_follow_cursor(&detour, call)) {
+    if (!mbp_moved_cursors_exist() || mbp_detour_follow_cursor(&changes.detour, call)) {
         ok = mbp_call_send(call);
-        ok = finish(engine, call, &operation, &detour, ok, now_ms);
-        mbp_detour_end(&detour, call, ok);
+        ok = finish(engine, call, &operation, &changes, ok, now_ms);
+        mbp_detour_end(&changes.detour, call, ok);
     }
     if (reply_is_ours) {
         call->driver.bson_destroy(call->reply);
@@ -260,9 +272,9 @@ bool mbp_retry_run_command(const struct mbp_binding *binding, struct mbp_cluster
         mbp_engine_settle_first_success(engine);
         return ok;
     }
-    struct mbp_detour detour = {.own_stream = NULL};
+    struct changes changes = {.rewrite.in_use = false};
     struct mbp_operation operation = mbp_engine_begin(engine, sent_ms);
-    const bool finished = finish(engine, &call, &operation, &detour, ok, sent_ms);
-    mbp_detour_end(&detour, &call, finished);
+    const bool finished = finish(engine, &call, &operation, &changes, ok, sent_ms);
+    mbp_detour_end(&changes.detour, &call, finished);
     return finished;
 }
