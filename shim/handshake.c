@@ -10,6 +10,7 @@
 
 #define FUNCTIONS(X)                                                                               \
     X(void, bson_init, (struct mbp_bson *))                                                        \
+    X(void, bson_copy_to, (const struct mbp_bson *from, struct mbp_bson *to))                      \
     X(void, bson_copy_to_excluding_noinit,                                                         \
         (const struct mbp_bson *from, struct mbp_bson *to, const char *first, ...))                \
     X(bool, bson_append_bool, (struct mbp_bson *, const char *key, int length, bool))              \
@@ -80,4 +81,16 @@ void mbp_handshake_announce(const struct mbp_binding *binding, struct mbp_bson *
         driver.bson_destroy(hello);
         driver.bson_steal(hello, &changed);
     }
+}
+
+bool mbp_handshake_announce_in_copy(
+    const struct mbp_binding *binding, const struct mbp_bson *hello, struct mbp_bson *copy)
+{
+    struct functions functions;
+    if (!look_up(binding, &functions)) {
+        return false;
+    }
+    functions.bson_copy_to(hello, copy);
+    mbp_handshake_announce(binding, copy);
+    return true;
 }

@@ -11,4 +11,8 @@
  * own word on the matter is replaced. */
 void mbp_handshake_announce(const struct mbp_binding *binding, struct mbp_bson *hello);
 
+/* The same in a copy, which is the caller's to destroy; false: there is none. */
+bool mbp_handshake_announce_in_copy(
+    const struct mbp_binding *binding, const struct mbp_bson *hello, struct mbp_bson *copy);
+
 #endif

@@ -245,6 +245,29 @@ void _mongoc_topology_scanner_dup_handshake_cmd(void *scanner, struct mbp_bson *
     }
 }
 
+/* A single-threaded client's message. With a connection that it had lost, the
+ * driver may use a message that it keeps for open ones. */
+void *mongoc_async_cmd_new(uintptr_t async, void *stream, uintptr_t a3, uintptr_t a4, uintptr_t a5,
+    uintptr_t a6, uintptr_t a7, uintptr_t a8, uintptr_t database, const struct mbp_bson *command,
+    uintptr_t a11, uintptr_t a12, uintptr_t a13, uintptr_t a14)
+{
+    BIND(mongoc_async_cmd_new);
+    struct mbp_bson copy;
+    const bool is_new = !stream && command && binding->layout && is_active(binding);
+    const bool copied = is_new && mbp_handshake_announce_in_copy(binding, command, &copy);
+    void *result = NULL;
+    if (binding->real) {
+        result = REAL(mbp_async_command)(async, stream, a3, a4, a5, a6, a7, a8, database,
+            copied ? &copy : command, a11, a12, a13, a14);
+    }
+    if (copied) {
+        struct mbp_driver driver;
+        mbp_driver_look_up(&driver, binding->real);
+        driver.bson_destroy(&copy);
+    }
+    return result;
+}
+
 /* ---- finding a server and connecting to it ------------------------------- */
 
 static void note_choice(void)

@@ -26,6 +26,7 @@
     X(_mongoc_topology_scanner_get_ismaster, mbp_get_hello)                                        \
     X(_mongoc_topology_scanner_get_handshake_cmd, mbp_get_hello)                                   \
     X(_mongoc_topology_scanner_dup_handshake_cmd, mbp_dup_hello)                                   \
+    X(mongoc_async_cmd_new, mbp_async_command)                                                     \
     /* Finding a server and connecting to it. */                                                   \
     X(mongoc_cluster_stream_for_reads, mbp_stream_for)                                             \
     X(mongoc_cluster_stream_for_writes, mbp_stream_for)                                            \

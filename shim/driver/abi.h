@@ -61,6 +61,9 @@ typedef bool mbp_run_retryable(
     const void *retryable, struct mbp_bson *reply, struct mbp_error *error);
 typedef struct mbp_bson *mbp_get_hello(void *scanner);
 typedef void mbp_dup_hello(void *scanner, struct mbp_bson *copy);
+typedef void *mbp_async_command(uintptr_t async, void *stream, uintptr_t, uintptr_t, uintptr_t,
+    uintptr_t, uintptr_t, uintptr_t, uintptr_t database, const struct mbp_bson *command, uintptr_t,
+    uintptr_t, uintptr_t, uintptr_t);
 typedef bool mbp_in_cooldown(void *node, int64_t when);
 
 /* Declared with as many parameters as any version has: a caller who passes

@@ -17,7 +17,7 @@
 
 #define TURNED_AWAY "connection_overloads"
 
-TestSuite(connections, .init = fixture_settings, .fini = behind_proxy_end, .timeout = 120);
+TestSuite(connections, .init = fixture_settings_for_any_driver, .fini = behind_proxy_end, .timeout = 120);
 
 static void succeeds_in_the_end(enum proxy_manner manner)
 {
@@ -186,5 +186,6 @@ Test(connections, wrong_password)
     mongoc_client_destroy(fixture.admin); /* fails_at_once connects anew */
     mongoc_uri_destroy(fixture.uri);
     fails_at_once(uri);
-    cr_expect_eq(proxy_tally(proxy, "saslStart").sent, 1);
+    /* From 1.24 on the driver itself connects once more. */
+    cr_expect_leq(proxy_tally(proxy, "saslStart").sent, 2);
 }
