@@ -45,7 +45,7 @@ SHIM := $(call objects,shim/*.c shim/driver/*.c)
 COMMAND := $(call objects,shim/command/*.c)
 # mongo-admin is a program of its own, built by scripts/mongod.
 SUPPORT := $(filter-out %/mongo-admin.o,$(call objects,tests/support/*.c))
-SUITES := unit simulate preload integration topology
+SUITES := unit simulate preload integration spec topology
 SUITE_PROGRAMS := $(SUITES:%=$(OUT)/tests/%)
 FAKE_DRIVER := $(OUT)/tests/libmongoc-fake.so
 FAKE_DRIVERS := $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so) $(FAKE_DRIVER:.so=-bare.so)
@@ -86,19 +86,28 @@ uninstall: ## Remove what install put there
 ##@ Check
 
 .PHONY: test
-test: setup-test ## Run all tests, with real servers
+test: setup-test programs ## Run all tests, with real servers
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test $(OUT) $(SUITES)
 
+.PHONY: spec
+spec: setup ## Run the specification's own tests, in MONGOBP_SPEC_TESTS
+	@$(MAKE) --no-print-directory all $(OUT)/tests/spec
+	@scripts/mongod with -- scripts/test $(OUT) spec
+
 .PHONY: check-asan
-check-asan: setup-test ## Run all tests under AddressSanitizer and UBSan
+check-asan: setup-test programs ## Run all tests under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory FLAVOUR=asan all tests
 	@scripts/mongod with -- scripts/test --asan $(OUT_asan) $(SUITES)
 
 .PHONY: check-valgrind
-check-valgrind: setup-test setup-bench ## Run all tests under valgrind (takes minutes)
+check-valgrind: setup-test setup-bench programs ## Run all tests under valgrind (takes minutes)
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test --valgrind $(OUT) $(SUITES)
+
+.PHONY: matrix
+matrix: ## Run all tests on four releases of Debian, with libmongoc 1.17 to 2.5 (needs root)
+	@scripts/matrix
 
 .PHONY: lint
 lint: setup-lint ## Check format, run clang-tidy and cppcheck
@@ -128,13 +137,22 @@ setup-bench: ## The same for bench and check-valgrind
 setup-simulate: ## The same for simulate
 	@scripts/setup build simulate
 
+.PHONY: programs
+programs: setup ## Fetch the programs of other people's that tests run
+	@scripts/programs
+
 .PHONY: format
 format: ## Lay out the sources with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 .PHONY: clean
-clean: ## Remove what was built; a fetched server stays (build/server)
+clean: ## Remove what was built; what was fetched stays (build/server, build/programs, build/matrix)
 	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run build/bench build/simulate
+
+# For a server that runs already (MBP_TEST_URI), and where nothing may be installed.
+.PHONY: suites
+suites: all tests
+	@scripts/test $(OUT) $(SUITES)
 
 .PHONY: tests test-programs benches
 tests: $(SUITE_PROGRAMS) $(FAKE_DRIVERS) $(HOSTS) test-programs
@@ -145,7 +163,7 @@ benches: $(BENCHES)
 $(OUT)/libmongobp.so: $(COMMON) $(SHIM)
 	@mkdir -p $(@D)
 	$(call say,  link)$(CC) -shared -o $@.new $(COMMON) $(SHIM) $(ALL_LDFLAGS) \
-	  -Wl,-z,now -Wl,-z,nodelete -Wl,--as-needed -lrt
+	  -Wl,-z,now -Wl,-z,nodelete -Wl,--no-undefined -Wl,--as-needed -ldl -lrt
 	@mv $@.new $@
 
 $(OUT)/mongobp: $(COMMAND) $(COMMON)
@@ -168,10 +186,14 @@ $(SIMULATOR): $(OBJ)/tests/simulate/main.o $(SIMULATOR_SHARED) $(COMMON)
 	$(call say,  link)$(CC) -o $@ $^ $(ALL_LDFLAGS) -lrt -lm
 $(OUT)/tests/simulate: $(SIMULATOR_SHARED) $(call objects,tests/simulate/test_*.c) $(COMMON)
 
+# The runner of the specification's tests is no Criterion program: it has a main of its own.
+$(OUT)/tests/spec: $(call objects,tests/spec/*.c) $(COMMON)
+
 $(SUITE_PROGRAMS):
 	@mkdir -p $(@D)
-	$(call say,  link)$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) $(CRITERION_LIBS) \
-	  $(if $(filter %/integration %/topology,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
+	$(call say,  link)$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) \
+	  $(if $(filter %/spec,$@),,$(CRITERION_LIBS)) \
+	  $(if $(filter %/integration %/spec %/topology,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
 
 # Stands in for libmongoc where no server is wanted; built twice, as two copies,
 # and once without libbson.
