@@ -191,5 +191,6 @@ Test(connections, wrong_password)
     mongoc_uri_destroy(fixture.uri);
     cr_expect_eq(retries_in_vain(uri), 0);
     cr_expect_eq(counter_named(TURNED_AWAY), 0);
-    cr_expect_eq(proxy_tally(proxy, "saslStart").sent, 1);
+    /* Drivers from 1.24 on try once more by themselves. */
+    cr_expect_eq(proxy_tally(proxy, "saslStart").sent, mongoc_check_version(1, 24, 0) ? 2 : 1);
 }
