@@ -13,6 +13,15 @@ TestSuite(handshake, .init = fixture_settings_for_any_driver, .fini = behind_pro
 
 enum announced { NOTHING, TRUE, EDITION_2 };
 
+/* What the driver says of itself. */
+static enum announced by_the_driver(void)
+{
+    if (mongoc_check_version(2, 5, 0)) {
+        return EDITION_2;
+    }
+    return driver_retries_by_itself() ? TRUE : NOTHING;
+}
+
 static bool is_announced(const struct proxy_connection *connection, enum announced what)
 {
     const struct wire_field *field = &connection->backpressure;
@@ -25,12 +34,6 @@ static bool is_announced(const struct proxy_connection *connection, enum announc
         return field->type == WIRE_STRING && strcmp(field->text, "2") == 0;
     }
     return false;
-}
-
-/* Drivers that retry by themselves have a word of their own. */
-static enum announced by_the_driver_itself(void)
-{
-    return !driver_retries_by_itself() ? NOTHING : MONGOC_CHECK_VERSION(2, 5, 0) ? EDITION_2 : TRUE;
 }
 
 /* Of all connections so far; returns how many had commands other than hello.
@@ -119,18 +122,18 @@ Test(handshake, current_profile_of_a_pool)
 Test(handshake, disabled)
 {
     setenv("MONGOBP_DISABLE", "1", 1);
-    single_threaded(by_the_driver_itself());
+    single_threaded(by_the_driver());
 }
 
 Test(handshake, disabled_pool)
 {
     setenv("MONGOBP_DISABLE", "1", 1);
-    pooled(by_the_driver_itself());
+    pooled(by_the_driver());
 }
 
 /* Who only observes does not behave as it would announce. */
 Test(handshake, observe)
 {
     setenv("MONGOBP_OBSERVE", "1", 1);
-    single_threaded(by_the_driver_itself());
+    single_threaded(by_the_driver());
 }

@@ -74,6 +74,37 @@ Test(retarget, switched_off)
     cr_expect_eq(all.tokens_consumed, (int64_t)errors * 5 * 1000);
 }
 
+/* Today's specification leaves a retry, of which it has two, where it is unless
+ * told otherwise. */
+Test(retarget, current_profile)
+{
+    enum { READS = 40 };
+    setenv("MONGOBP_PROFILE", "current", 1);
+    replica_set_connect();
+    member_rejects(&set.overloaded, "find", 0);
+
+    const int errors = count_errors(READS);
+
+    cr_expect(errors > 0 && errors < READS, "%d errors", errors);
+    cr_expect_eq(sends_count("find", set.overloaded.port, SENDS_FAILED), errors * 3);
+    cr_expect_eq(counter_named("retargeted"), 0);
+}
+
+Test(retarget, current_profile_switched_on)
+{
+    enum { READS = 40 };
+    setenv("MONGOBP_PROFILE", "current", 1);
+    setenv("MONGOBP_RETARGET", "on", 1);
+    replica_set_connect();
+    member_rejects(&set.overloaded, "find", 0);
+
+    cr_expect_eq(count_errors(READS), 0);
+
+    const int rejected = sends_count("find", 0, SENDS_FAILED);
+    cr_expect_gt(rejected, 0);
+    cr_expect_eq(counter_named("retargeted"), rejected);
+}
+
 /* Without mongobp these reads are errors. */
 Test(retarget, without_mongobp)
 {
