@@ -45,7 +45,7 @@ SHIM := $(call objects,shim/*.c shim/driver/*.c)
 COMMAND := $(call objects,shim/command/*.c)
 # mongo-admin is a program of its own, built by scripts/mongod.
 SUPPORT := $(filter-out %/mongo-admin.o,$(call objects,tests/support/*.c))
-SUITES := unit simulate preload integration spec
+SUITES := unit simulate preload integration spec topology
 SUITE_PROGRAMS := $(SUITES:%=$(OUT)/tests/%)
 FAKE_DRIVER := $(OUT)/tests/libmongoc-fake.so
 FAKE_DRIVERS := $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so) $(FAKE_DRIVER:.so=-bare.so)
@@ -86,7 +86,7 @@ uninstall: ## Remove what install put there
 ##@ Check
 
 .PHONY: test
-test: setup ## Run all tests, with a real server
+test: setup-test programs ## Run all tests, with real servers
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test $(OUT) $(SUITES)
 
@@ -96,14 +96,18 @@ spec: setup ## Run the specification's own tests, in MONGOBP_SPEC_TESTS
 	@scripts/mongod with -- scripts/test $(OUT) spec
 
 .PHONY: check-asan
-check-asan: setup ## Run all tests under AddressSanitizer and UBSan
+check-asan: setup-test programs ## Run all tests under AddressSanitizer and UBSan
 	@$(MAKE) --no-print-directory FLAVOUR=asan all tests
 	@scripts/mongod with -- scripts/test --asan $(OUT_asan) $(SUITES)
 
 .PHONY: check-valgrind
-check-valgrind: setup-bench ## Run all tests under valgrind (takes minutes)
+check-valgrind: setup-test setup-bench programs ## Run all tests under valgrind (takes minutes)
 	@$(MAKE) --no-print-directory all tests
 	@scripts/mongod with -- scripts/test --valgrind $(OUT) $(SUITES)
+
+.PHONY: matrix
+matrix: ## Run all tests on four releases of Debian, with libmongoc 1.17 to 2.5 (needs root)
+	@scripts/matrix
 
 .PHONY: lint
 lint: setup-lint ## Check format, run clang-tidy and cppcheck
@@ -121,9 +125,11 @@ simulate: setup-simulate ## Run the backoff simulator: tables and figures under 
 
 ##@ Housekeeping
 
-.PHONY: setup setup-lint setup-bench setup-simulate
-setup: ## Install the packages that building and testing need
+.PHONY: setup setup-test setup-lint setup-bench setup-simulate
+setup: ## Install the packages that building and a server need
 	@scripts/setup build server
+setup-test: ## The same for all tests
+	@scripts/setup build server mongos
 setup-lint: ## The same for lint
 	@scripts/setup build lint
 setup-bench: ## The same for bench and check-valgrind
@@ -131,13 +137,22 @@ setup-bench: ## The same for bench and check-valgrind
 setup-simulate: ## The same for simulate
 	@scripts/setup build simulate
 
+.PHONY: programs
+programs: setup ## Fetch the programs of other people's that tests run
+	@scripts/programs
+
 .PHONY: format
 format: ## Lay out the sources with clang-format
 	clang-format -i $$(git ls-files '*.c' '*.h')
 
 .PHONY: clean
-clean: ## Remove what was built; a fetched server stays (build/server)
+clean: ## Remove what was built; what was fetched stays (build/server, build/programs, build/matrix)
 	rm -rf build/libmongobp.so build/mongobp build/obj build/asan build/tests build/run build/bench build/simulate
+
+# For a server that runs already (MBP_TEST_URI), and where nothing may be installed.
+.PHONY: suites
+suites: all tests
+	@scripts/test $(OUT) $(SUITES)
 
 .PHONY: tests test-programs benches
 tests: $(SUITE_PROGRAMS) $(FAKE_DRIVERS) $(HOSTS) test-programs
@@ -148,7 +163,7 @@ benches: $(BENCHES)
 $(OUT)/libmongobp.so: $(COMMON) $(SHIM)
 	@mkdir -p $(@D)
 	$(call say,  link)$(CC) -shared -o $@.new $(COMMON) $(SHIM) $(ALL_LDFLAGS) \
-	  -Wl,-z,now -Wl,-z,nodelete -Wl,--as-needed -lrt
+	  -Wl,-z,now -Wl,-z,nodelete -Wl,--no-undefined -Wl,--as-needed -ldl -lrt
 	@mv $@.new $@
 
 $(OUT)/mongobp: $(COMMAND) $(COMMON)
@@ -161,6 +176,8 @@ $(OUT)/tests/unit: $(call objects,tests/unit/*.c) $(COMMON) $(SUPPORT)
 $(OUT)/tests/preload: $(call objects,tests/preload/*.c) $(COMMON) $(SUPPORT) \
   $(OBJ)/shim/driver/document.o $(OBJ)/shim/driver/reply.o
 $(OUT)/tests/integration: $(call objects,tests/integration/*.c) $(COMMON) $(SUPPORT)
+$(OUT)/tests/topology: $(call objects,tests/topology/*.c) $(COMMON) $(SUPPORT) \
+  $(patsubst %,$(OBJ)/tests/integration/%.o,counters fixture reject sends watch)
 # The simulator and its suite: the same files, with main or with the tests.
 SIMULATOR_SHARED := $(filter-out $(OBJ)/tests/simulate/main.o $(OBJ)/tests/simulate/test_%.o,\
   $(call objects,tests/simulate/*.c))
@@ -176,7 +193,7 @@ $(SUITE_PROGRAMS):
 	@mkdir -p $(@D)
 	$(call say,  link)$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) \
 	  $(if $(filter %/spec,$@),,$(CRITERION_LIBS)) \
-	  $(if $(filter %/integration %/spec,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
+	  $(if $(filter %/integration %/spec %/topology,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
 
 # Stands in for libmongoc where no server is wanted; built twice, as two copies,
 # and once without libbson.

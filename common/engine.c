@@ -69,6 +69,23 @@ static void observe(const struct mbp_engine *engine, struct mbp_verdict *verdict
     }
 }
 
+/* Pays for the retry, if there is to be one, and counts what becomes of it. */
+static void conclude(const struct mbp_engine *engine, struct mbp_operation *operation,
+    struct mbp_verdict *verdict, enum mbp_counter retries)
+{
+    if (verdict->retry && !pay(engine, verdict->cost)) {
+        refuse(verdict, MBP_REFUSED_BUDGET);
+    }
+    if (verdict->retry) {
+        operation->retries++;
+        operation->paid = true;
+        count(engine, retries, 1);
+        count(engine, MBP_COUNT_backoff_ms, verdict->delay_ms);
+    } else if (verdict->refusal != MBP_REFUSED_NOT) {
+        count_refusal(engine, verdict->refusal);
+    }
+}
+
 struct mbp_verdict mbp_engine_settle(const struct mbp_engine *engine,
     struct mbp_operation *operation, const struct mbp_attempt *attempt)
 {
@@ -94,16 +111,27 @@ struct mbp_verdict mbp_engine_settle(const struct mbp_engine *engine,
     }
 
     deposit(engine, verdict.deposit);
-    if (verdict.retry && !pay(engine, verdict.cost)) {
-        refuse(&verdict, MBP_REFUSED_BUDGET);
-    }
-    if (verdict.retry) {
-        operation->retries++;
-        operation->paid = true;
-        count(engine, MBP_COUNT_retries, 1);
-        count(engine, MBP_COUNT_backoff_ms, verdict.delay_ms);
-    } else if (verdict.refusal != MBP_REFUSED_NOT) {
-        count_refusal(engine, verdict.refusal);
+    conclude(engine, operation, &verdict, MBP_COUNT_retries);
+    return verdict;
+}
+
+struct mbp_verdict mbp_engine_settle_connection(const struct mbp_engine *engine,
+    struct mbp_operation *operation, const struct mbp_attempt *attempt)
+{
+    struct mbp_verdict verdict =
+        mbp_policy_decide(engine->policy, operation, attempt, &engine->jitter);
+    count(engine, MBP_COUNT_connection_overloads, 1);
+    if (engine->observe) {
+        observe(engine, &verdict);
+    } else {
+        conclude(engine, operation, &verdict, MBP_COUNT_connection_retries);
     }
     return verdict;
+}
+
+void mbp_engine_refund(const struct mbp_engine *engine)
+{
+    if (!engine->observe) {
+        deposit(engine, engine->policy->numbers.retry_cost);
+    }
 }

@@ -25,6 +25,13 @@ struct mbp_operation mbp_engine_begin(const struct mbp_engine *engine, uint64_t 
 struct mbp_verdict mbp_engine_settle(const struct mbp_engine *engine,
     struct mbp_operation *operation, const struct mbp_attempt *attempt);
 
+/* The same for a connection that was turned away, counted apart. */
+struct mbp_verdict mbp_engine_settle_connection(const struct mbp_engine *engine,
+    struct mbp_operation *operation, const struct mbp_attempt *attempt);
+
+/* Gives back what a retry cost: the server had room, or it was never begun. */
+void mbp_engine_refund(const struct mbp_engine *engine);
+
 /* The only thing most operations need: the first attempt succeeded. */
 void mbp_engine_settle_first_success(const struct mbp_engine *engine);
 

@@ -41,6 +41,7 @@ enum mbp_label {
     MBP_LABEL_RETRYABLE = 1 << 0,
     MBP_LABEL_OVERLOADED = 1 << 1,
     MBP_LABEL_NO_WRITES_PERFORMED = 1 << 2,
+    MBP_LABEL_TRANSIENT_TRANSACTION = 1 << 3, /* the policy itself doesn't ask for it */
 };
 
 /* How one send of a command ended. */

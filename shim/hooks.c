@@ -5,17 +5,46 @@
 #include "shim/hooks.h"
 
 #include "common/log.h"
+#include "common/process.h"
+#include "shim/budget.h"
+#include "shim/clusters.h"
+#include "shim/connect.h"
+#include "shim/driver/document.h"
+#include "shim/handshake.h"
+#include "shim/moved_cursors.h"
+#include "shim/purpose.h"
 #include "shim/retry.h"
+#include "shim/thread.h"
+#include "shim/unfinished.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-#define HOOK __attribute__((visibility("default")))
-
 /* All hooks, declared by the list: a hook that is missing below doesn't link. */
-#define X(name) HOOK mbp_run_command name;
+#define X(name, type) __attribute__((visibility("default"))) type name;
 MBP_HOOKS(X)
 #undef X
+
+/* Where this hook was called from; `binding` is what it finds there. */
+#define BIND(name)                                                                                 \
+    struct mbp_binding scratch;                                                                    \
+    const struct mbp_binding *binding =                                                            \
+        mbp_binding_for(MBP_HOOK_##name, __builtin_return_address(0), &scratch)
+
+/* The real function, by its type. */
+#define REAL(type) ((type *)binding->real)
+
+static bool is_active(const struct mbp_binding *binding)
+{
+    return binding->usable && !mbp_process_settings()->value[MBP_SET_DISABLE];
+}
+
+static bool changes_nothing(void)
+{
+    return mbp_process_settings()->value[MBP_SET_OBSERVE];
+}
+
+/* ---- commands ------------------------------------------------------------ */
 
 /* There is no function to stand in for, which no real driver can bring about.
  * The call fails as any command may fail. */
@@ -35,13 +64,255 @@ static bool fail_unbound(struct mbp_bson *reply, struct mbp_error *error)
 bool mongoc_cluster_run_command_monitored(struct mbp_cluster *cluster, struct mbp_command *command,
     struct mbp_bson *reply, struct mbp_error *error)
 {
-    const int caller_errno = errno;
-    struct mbp_binding scratch;
-    const struct mbp_binding *binding = mbp_binding_for(__builtin_return_address(0), &scratch);
-    errno = caller_errno;
+    BIND(mongoc_cluster_run_command_monitored);
     if (binding->usable) {
         return mbp_retry_run_command(binding, cluster, command, reply, error);
     }
-    return binding->real_run_command ? binding->real_run_command(cluster, command, reply, error)
-                                     : fail_unbound(reply, error);
+    return binding->real ? REAL(mbp_run_command)(cluster, command, reply, error)
+                         : fail_unbound(reply, error);
+}
+
+/* ---- what a command is for ----------------------------------------------- */
+
+bool _mongoc_client_command_with_opts(uintptr_t client, uintptr_t database, uintptr_t command,
+    uintptr_t mode, uintptr_t a5, uintptr_t a6, uintptr_t a7, uintptr_t a8, uintptr_t a9,
+    uintptr_t a10, uintptr_t reply, uintptr_t error)
+{
+    BIND(_mongoc_client_command_with_opts);
+    if (!binding->real) {
+        return fail_unbound((struct mbp_bson *)reply, (struct mbp_error *)error);
+    }
+    const enum mbp_purpose outer = mbp_thread.purpose;
+    mbp_thread.purpose = mbp_purpose_of_mode(mode);
+    const bool ok = REAL(mbp_command_with_opts)(
+        client, database, command, mode, a5, a6, a7, a8, a9, a10, reply, error);
+    mbp_thread.purpose = outer;
+    return ok;
+}
+
+bool mongoc_client_command_simple(uintptr_t client, uintptr_t database, uintptr_t command,
+    uintptr_t prefs, struct mbp_bson *reply, struct mbp_error *error)
+{
+    BIND(mongoc_client_command_simple);
+    if (!binding->real) {
+        return fail_unbound(reply, error);
+    }
+    const enum mbp_purpose outer = mbp_thread.purpose;
+    mbp_thread.purpose = MBP_PURPOSE_ANY;
+    const bool ok = REAL(mbp_command_simple)(client, database, command, prefs, reply, error);
+    mbp_thread.purpose = outer;
+    return ok;
+}
+
+bool mongoc_client_command_simple_with_server_id(uintptr_t client, uintptr_t database,
+    uintptr_t command, uintptr_t prefs, uintptr_t server, struct mbp_bson *reply,
+    struct mbp_error *error)
+{
+    BIND(mongoc_client_command_simple_with_server_id);
+    if (!binding->real) {
+        return fail_unbound(reply, error);
+    }
+    const enum mbp_purpose outer = mbp_thread.purpose;
+    mbp_thread.purpose = MBP_PURPOSE_ANY;
+    const bool ok = REAL(mbp_command_simple_with_server)(
+        client, database, command, prefs, server, reply, error);
+    mbp_thread.purpose = outer;
+    return ok;
+}
+
+/* ---- clients and their connections --------------------------------------- */
+
+void mongoc_cluster_init(struct mbp_cluster *cluster, const void *uri, void *client)
+{
+    BIND(mongoc_cluster_init);
+    if (binding->real) {
+        REAL(mbp_init_cluster)(cluster, uri, client);
+    }
+    if (is_active(binding)) {
+        mbp_clusters_add(binding, cluster, uri, client);
+    }
+}
+
+void mongoc_cluster_destroy(struct mbp_cluster *cluster)
+{
+    BIND(mongoc_cluster_destroy);
+    mbp_clusters_remove(cluster);
+    mbp_moved_cursors_remove_all(cluster);
+    if (binding->real) {
+        REAL(mbp_destroy_cluster)(cluster);
+    }
+}
+
+void mongoc_cluster_disconnect_node(struct mbp_cluster *cluster, uint32_t server)
+{
+    BIND(mongoc_cluster_disconnect_node);
+    mbp_thread.stream_died = true;
+    if (binding->real) {
+        REAL(mbp_disconnect_node)(cluster, server);
+    }
+}
+
+/* ---- the driver's own retries -------------------------------------------- */
+
+enum { ERROR_OTHER = 1 };
+
+/* What the driver is told about an error that it would call `type`. */
+static int answer_about_error(const struct mbp_binding *binding, int type)
+{
+    if (!is_active(binding) || changes_nothing()) {
+        return type;
+    }
+    if (mbp_thread.round) {
+        return mbp_budget_withholds("RetryableWriteError") && type > ERROR_OTHER ? ERROR_OTHER
+                                                                                 : type;
+    }
+    return mbp_unfinished_answer(type);
+}
+
+int _mongoc_read_error_get_type(
+    bool ok, const struct mbp_error *error, const struct mbp_bson *reply)
+{
+    BIND(_mongoc_read_error_get_type);
+    return binding->real ? answer_about_error(binding, REAL(mbp_read_error_type)(ok, error, reply))
+                         : 0;
+}
+
+int _mongoc_write_error_get_type(struct mbp_bson *reply)
+{
+    BIND(_mongoc_write_error_get_type);
+    return binding->real ? answer_about_error(binding, REAL(mbp_write_error_type)(reply)) : 0;
+}
+
+bool mongoc_error_has_label(const struct mbp_bson *reply, const char *label)
+{
+    BIND(mongoc_error_has_label);
+    return binding->real && !mbp_budget_withholds(label) && REAL(mbp_has_label)(reply, label);
+}
+
+bool _mongoc_retryable_cmd_run(
+    const void *retryable, struct mbp_bson *reply, struct mbp_error *error)
+{
+    BIND(_mongoc_retryable_cmd_run);
+    if (!binding->real) {
+        return fail_unbound(reply, error);
+    }
+    return is_active(binding) ? mbp_budget_run_round(binding, retryable, reply, error)
+                              : REAL(mbp_run_retryable)(retryable, reply, error);
+}
+
+/* ---- the first message of a connection ----------------------------------- */
+
+/* The driver keeps this message; here it is handed out for the first time,
+ * before anybody else can see it. One without `client` is shared with what is
+ * sent later, and stays as it is. */
+static struct mbp_bson *announce_in_kept(const struct mbp_binding *binding, void *scanner)
+{
+    struct mbp_bson *hello = binding->real ? REAL(mbp_get_hello)(scanner) : NULL;
+    struct mbp_driver driver;
+    struct mbp_field field;
+    if (!hello || !is_active(binding)) {
+        return hello;
+    }
+    mbp_driver_look_up(&driver, binding->real);
+    const struct mbp_document document = {
+        .data = driver.bson_get_data(hello), .length = hello->length};
+    if (mbp_document_find(&document, "client", &field)) {
+        mbp_handshake_announce(binding, hello);
+    }
+    return hello;
+}
+
+struct mbp_bson *_mongoc_topology_scanner_get_ismaster(void *scanner)
+{
+    BIND(_mongoc_topology_scanner_get_ismaster);
+    return announce_in_kept(binding, scanner);
+}
+
+struct mbp_bson *_mongoc_topology_scanner_get_handshake_cmd(void *scanner)
+{
+    BIND(_mongoc_topology_scanner_get_handshake_cmd);
+    return announce_in_kept(binding, scanner);
+}
+
+void _mongoc_topology_scanner_dup_handshake_cmd(void *scanner, struct mbp_bson *copy)
+{
+    BIND(_mongoc_topology_scanner_dup_handshake_cmd);
+    if (binding->real) {
+        REAL(mbp_dup_hello)(scanner, copy);
+    }
+    if (binding->real && is_active(binding)) {
+        mbp_handshake_announce(binding, copy);
+    }
+}
+
+/* ---- finding a server and connecting to it ------------------------------- */
+
+static void note_choice(void)
+{
+    mbp_thread.server_was_chosen = true;
+    mbp_thread.selection_is_over = false;
+}
+
+static bool may_try_again(const struct mbp_binding *binding)
+{
+    return is_active(binding) && binding->layout && !mbp_thread.inside && !mbp_thread.selecting;
+}
+
+/* The parameters differ between versions, see layout.c. */
+#define PARAMETERS                                                                                 \
+    uintptr_t a1, uintptr_t a2, uintptr_t a3, uintptr_t a4, uintptr_t a5, uintptr_t a6, uintptr_t a7
+#define ARGUMENTS                                                                                  \
+    {                                                                                              \
+        a1, a2, a3, a4, a5, a6, a7                                                                 \
+    }
+
+#define CONNECTING_HOOK(name, kind)                                                                \
+    void *name(PARAMETERS)                                                                         \
+    {                                                                                              \
+        const uintptr_t arguments[MBP_CONNECT_PARAMETERS] = ARGUMENTS;                             \
+        BIND(name);                                                                                \
+        note_choice();                                                                             \
+        if (may_try_again(binding)) {                                                              \
+            return mbp_connect(                                                                    \
+                binding, arguments, binding->layout->kind##_reply, binding->layout->kind##_error); \
+        }                                                                                          \
+        return binding->real ? mbp_connect_once(binding, arguments) : NULL;                        \
+    }
+
+CONNECTING_HOOK(mongoc_cluster_stream_for_reads, reads)
+CONNECTING_HOOK(mongoc_cluster_stream_for_writes, writes)
+CONNECTING_HOOK(mongoc_cluster_stream_for_aggr_with_write, aggregate)
+
+void *mongoc_cluster_stream_for_server(PARAMETERS)
+{
+    enum { REPLY = 4, ERROR = 5 }; /* in every version */
+    const uintptr_t arguments[MBP_CONNECT_PARAMETERS] = ARGUMENTS;
+    const bool reconnect_ok = (bool)(a3 & 1);
+    BIND(mongoc_cluster_stream_for_server);
+    if (mbp_thread.selection_is_over) { /* a server that was not chosen just now */
+        mbp_thread.server_was_chosen = false;
+        mbp_thread.selection_is_over = false;
+    }
+    if (reconnect_ok && may_try_again(binding)) {
+        return mbp_connect(binding, arguments, REPLY, ERROR);
+    }
+    return binding->real ? mbp_connect_once(binding, arguments) : NULL;
+}
+
+void mongoc_topology_description_suitable_servers(
+    void *set, uintptr_t a2, uintptr_t a3, uintptr_t a4, uintptr_t a5, uintptr_t a6, uintptr_t a7)
+{
+    BIND(mongoc_topology_description_suitable_servers);
+    if (binding->real) {
+        REAL(mbp_suitable_servers)(set, a2, a3, a4, a5, a6, a7);
+    }
+    if (mbp_thread.avoid_count > 0 && binding->usable && binding->layout) {
+        mbp_servers_drop(binding->layout, set, mbp_thread.avoid, mbp_thread.avoid_count);
+    }
+}
+
+bool mongoc_topology_scanner_node_in_cooldown(void *node, int64_t when)
+{
+    BIND(mongoc_topology_scanner_node_in_cooldown);
+    return !mbp_thread.connecting && binding->real && REAL(mbp_in_cooldown)(node, when);
 }

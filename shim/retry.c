@@ -3,24 +3,16 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/process.h"
+#include "shim/budget.h"
+#include "shim/call.h"
+#include "shim/detour.h"
 #include "shim/driver/reply.h"
-#include "shim/driver/version.h"
+#include "shim/moved_cursors.h"
+#include "shim/purpose.h"
+#include "shim/time_limit.h"
+#include "shim/unfinished.h"
 
 #include <errno.h>
-
-/* Set while a command runs: what the driver or a monitoring callback of the
- * program runs inside it goes straight to the driver. */
-static _Thread_local bool inside __attribute__((tls_model("initial-exec")));
-
-/* One command with what is needed to send it again. */
-struct call {
-    mbp_run_command *real_run_command;
-    struct mbp_driver driver;
-    struct mbp_cluster *cluster;
-    struct mbp_command *command;
-    struct mbp_bson *reply;  /* never NULL */
-    struct mbp_error *error; /* may be NULL */
-};
 
 /* An error put aside, in case a later one says less about what was written. */
 struct kept_error {
@@ -29,20 +21,25 @@ struct kept_error {
     struct mbp_error error;
 };
 
-static bool send_command(const struct call *call)
+/* In a sharded cluster the driver has let go of the transaction's server by
+ * the time we see this label. */
+static bool has_lost_its_transaction(const struct mbp_call *call, unsigned labels)
 {
-    return call->real_run_command(call->cluster, call->command, call->reply, call->error);
+    const struct mbp_layout_of_driver *layout = call->binding->layout;
+    return (labels & MBP_LABEL_TRANSIENT_TRANSACTION) &&
+           (!layout || (mbp_call_has(call, "autocommit") &&
+                           mbp_server_stream_topology(*mbp_command_server_stream(
+                               layout, call->command)) == MBP_TOPOLOGY_SHARDED));
 }
 
-static struct mbp_attempt examine(const struct call *call, bool ok)
+static struct mbp_attempt examine(const struct mbp_call *call, bool ok)
 {
     struct mbp_attempt attempt = {.ok = ok, .now_ms = mbp_clock_ms()};
     if (!ok) {
-        const struct mbp_document reply = {
-            .data = call->driver.bson_get_data(call->reply),
-            .length = call->reply->length,
-        };
+        const struct mbp_document reply = mbp_call_reply(call);
         mbp_reply_classify(&reply, &attempt);
+        attempt.unsafe_to_resend = attempt.unsafe_to_resend || mbp_thread.stream_died ||
+                                   has_lost_its_transaction(call, attempt.labels);
     }
     return attempt;
 }
@@ -50,7 +47,7 @@ static struct mbp_attempt examine(const struct call *call, bool ok)
 /* Clears the reply for the next send. Kept is the latest error that may have
  * written something or, while there is none, the first. */
 static void put_aside(
-    const struct call *call, const struct mbp_attempt *attempt, struct kept_error *kept)
+    const struct mbp_call *call, const struct mbp_attempt *attempt, struct kept_error *kept)
 {
     const bool tells_of_writes = !(attempt->labels & MBP_LABEL_NO_WRITES_PERFORMED);
     if (kept->held && !tells_of_writes) {
@@ -67,9 +64,8 @@ static void put_aside(
     kept->held = true;
 }
 
-static void bring_back(const struct call *call, struct kept_error *kept)
+static void bring_back(const struct mbp_call *call, struct kept_error *kept)
 {
-    call->driver.bson_destroy(call->reply);
     call->driver.bson_steal(call->reply, &kept->reply);
     if (call->error) {
         *call->error = kept->error;
@@ -77,78 +73,158 @@ static void bring_back(const struct call *call, struct kept_error *kept)
     kept->held = false;
 }
 
-static void log_verdict(const struct mbp_engine *engine, const struct call *call,
+static void log_verdict(const struct mbp_engine *engine, const struct mbp_call *call,
     const struct mbp_operation *operation, const struct mbp_attempt *attempt,
     const struct mbp_verdict *verdict)
 {
     if (mbp_log_get_level() < MBP_LOG_INFO) {
         return;
     }
-    const char *name = mbp_command_name(call->driver.mongoc_get_version(), call->command);
     const mbp_millitokens tokens = mbp_bucket_balance(engine->bucket);
     if (verdict->retry) {
-        mbp_log(MBP_LOG_INFO, "%s: %s; retry %u in %llu ms; %u.%03u tokens left", name,
+        mbp_log(MBP_LOG_INFO, "%s: %s; retry %u in %llu ms; %u.%03u tokens left", call->name,
             attempt->labels & MBP_LABEL_OVERLOADED ? "overloaded" : "retryable error",
             operation->retries, (unsigned long long)verdict->delay_ms, tokens / MBP_TOKEN,
             tokens % MBP_TOKEN);
     } else if (verdict->refusal == MBP_REFUSED_NOT_RETRYABLE) {
-        mbp_log(MBP_LOG_DEBUG, "%s: failed after %u retries: %s", name, operation->retries,
+        mbp_log(MBP_LOG_DEBUG, "%s: failed after %u retries: %s", call->name, operation->retries,
             mbp_refusal_name(verdict->refusal));
     } else {
-        mbp_log(MBP_LOG_INFO, "%s: not retried after %u retries: %s; %u.%03u tokens left", name,
-            operation->retries, mbp_refusal_name(verdict->refusal), tokens / MBP_TOKEN,
+        mbp_log(MBP_LOG_INFO, "%s: not retried after %u retries: %s; %u.%03u tokens left",
+            call->name, operation->retries, mbp_refusal_name(verdict->refusal), tokens / MBP_TOKEN,
             tokens % MBP_TOKEN);
     }
 }
 
+static uint64_t earlier_deadline(uint64_t a, uint64_t b)
+{
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+/* Whether a retry of the driver's own would be one too many. */
+static bool is_used_up(const struct mbp_engine *engine, const struct mbp_operation *operation,
+    enum mbp_refusal refusal)
+{
+    return refusal == MBP_REFUSED_NOT_RETRYABLE
+               ? operation->retries >= engine->policy->numbers.max_retries
+               : refusal != MBP_REFUSED_DISABLED;
+}
+
+/* Points the command where it should go next; false if there is no way. */
+static bool prepare_retry(const struct mbp_engine *engine, const struct mbp_call *call,
+    const struct mbp_verdict *verdict, struct mbp_detour *detour, struct mbp_time_limit *limit)
+{
+    bool usable = true;
+    if (verdict->avoid_server && mbp_detour_take(detour, call, &usable)) {
+        mbp_slot_count(engine->slot, MBP_COUNT_retargeted, 1);
+    }
+    if (usable) {
+        mbp_time_limit_reduce(limit, call, mbp_clock_ms());
+    }
+    return usable;
+}
+
 /* From the end of the first attempt on. */
-static bool retry_loop(const struct mbp_engine *engine, const struct call *call,
-    struct mbp_operation *operation, bool ok)
+static bool retry_loop(const struct mbp_engine *engine, const struct mbp_call *call,
+    struct mbp_operation *operation, struct mbp_detour *detour, struct mbp_time_limit *limit)
 {
     struct kept_error kept = {.held = false};
+    bool ok = false;
+    bool overloaded = false;
+    bool used_up = false;
     int driver_errno = errno;
     for (;;) {
         const struct mbp_attempt attempt = examine(call, ok);
         const struct mbp_verdict verdict = mbp_engine_settle(engine, operation, &attempt);
-        if (!ok) {
-            log_verdict(engine, call, operation, &attempt, &verdict);
+        overloaded = overloaded || (attempt.labels & MBP_LABEL_OVERLOADED);
+        if (ok) {
+            break;
         }
+        log_verdict(engine, call, operation, &attempt, &verdict);
         if (!verdict.retry) {
-            const bool earlier_error_says_more =
-                !ok && kept.held && (attempt.labels & MBP_LABEL_NO_WRITES_PERFORMED);
-            if (earlier_error_says_more) {
+            used_up = !engine->observe && is_used_up(engine, operation, verdict.refusal);
+            if (kept.held && (attempt.labels & MBP_LABEL_NO_WRITES_PERFORMED)) {
+                call->driver.bson_destroy(call->reply);
                 bring_back(call, &kept);
             }
             break;
         }
         put_aside(call, &attempt, &kept);
         mbp_sleep_until_ms(attempt.now_ms + verdict.delay_ms);
+        if (!prepare_retry(engine, call, &verdict, detour, limit)) {
+            bring_back(call, &kept); /* there is at least this one */
+            break;
+        }
         errno = driver_errno;
-        ok = send_command(call);
+        ok = mbp_call_send(call);
         driver_errno = errno;
     }
     if (kept.held) {
         call->driver.bson_destroy(&kept.reply);
     }
+    if (!ok) {
+        mbp_unfinished_note(call, operation, overloaded, used_up);
+    }
     errno = driver_errno;
+    return ok;
+}
+
+/* The command failed for the first time. */
+static bool retry(const struct mbp_engine *engine, struct mbp_call *call,
+    struct mbp_operation *operation, struct mbp_detour *detour, uint64_t sent_ms)
+{
+    const struct mbp_cluster_facts facts = mbp_clusters_find(call->cluster);
+    struct mbp_time_limit limit = mbp_time_limit_of(call, sent_ms);
+    const enum mbp_purpose purpose = mbp_thread.purpose != MBP_PURPOSE_UNTOLD
+                                         ? mbp_thread.purpose
+                                         : mbp_purpose_of_command(call->name, &call->document);
+    /* Sessions end as a client does, which should not have to wait. */
+    operation->switched_off =
+        !mbp_purpose_may_retry(purpose, &facts) || mbp_call_is(call, "endSessions");
+    operation->deadline_ms = earlier_deadline(operation->deadline_ms, limit.deadline_ms);
+    const bool ok = retry_loop(engine, call, operation, detour, &limit);
+    mbp_time_limit_end(&limit, call);
     return ok;
 }
 
 /* Everything but a first attempt that succeeds with a reply for the caller. */
 static __attribute__((cold, noinline)) bool finish(const struct mbp_engine *engine,
-    struct call *call, struct mbp_operation *operation, bool ok, bool reply_is_ours)
+    struct mbp_call *call, struct mbp_operation *operation, struct mbp_detour *detour, bool ok,
+    uint64_t sent_ms)
 {
-    const int driver_errno = errno;
-    mbp_driver_look_up(&call->driver, call->real_run_command);
-    errno = driver_errno;
-    if (ok && call->reply->length <= MBP_EMPTY_DOCUMENT_LENGTH) {
+    mbp_call_look_into(call);
+    if (!ok) {
+        return retry(engine, call, operation, detour, sent_ms);
+    }
+    if (operation->retries > 0) { /* the driver's own */
+        const struct mbp_attempt success = {.ok = true};
+        mbp_engine_settle(engine, operation, &success);
+    } else if (call->reply->length <= MBP_EMPTY_DOCUMENT_LENGTH) {
         /* Write concern 0: sent, and nobody will ever know more. */
         mbp_slot_count(engine->slot, MBP_COUNT_operations, 1);
         mbp_slot_count(engine->slot, MBP_COUNT_unacknowledged, 1);
-    } else if (ok) {
-        mbp_engine_settle_first_success(engine);
     } else {
-        ok = retry_loop(engine, call, operation, ok);
+        mbp_engine_settle_first_success(engine);
+    }
+    return ok;
+}
+
+/* A command that is more than a first attempt on the driver's own connection. */
+static __attribute__((cold, noinline)) bool run_unusual(
+    const struct mbp_engine *engine, struct mbp_call *call, bool reply_is_ours)
+{
+    struct mbp_detour detour = {.own_stream = NULL};
+    const uint64_t now_ms = mbp_clock_ms();
+    struct mbp_operation operation = mbp_engine_begin(engine, now_ms);
+    if (mbp_unfinished_resume(call, &operation)) {
+        mbp_slot_count(engine->slot, MBP_COUNT_driver_retries, 1);
+    }
+    bool ok = false;
+    /* If the cursor's server can't be reached, reply and error say so. */
+    if (!mbp_moved_cursors_exist() || mbp_detour_follow_cursor(&detour, call)) {
+        ok = mbp_call_send(call);
+        ok = finish(engine, call, &operation, &detour, ok, now_ms);
+        mbp_detour_end(&detour, call, ok);
     }
     if (reply_is_ours) {
         call->driver.bson_destroy(call->reply);
@@ -159,32 +235,34 @@ static __attribute__((cold, noinline)) bool finish(const struct mbp_engine *engi
 bool mbp_retry_run_command(const struct mbp_binding *binding, struct mbp_cluster *cluster,
     struct mbp_command *command, struct mbp_bson *reply, struct mbp_error *error)
 {
-    const struct mbp_engine *engine = inside ? NULL : mbp_process_engine();
+    const struct mbp_engine *engine = mbp_thread.inside ? NULL : mbp_process_engine();
+    struct mbp_bson own_reply;
+    struct mbp_call call = {
+        .binding = binding,
+        .cluster = cluster,
+        .command = command,
+        .reply = reply ? reply : &own_reply,
+        .error = error,
+    };
     if (!engine) {
-        return binding->real_run_command(cluster, command, reply, error);
+        return ((mbp_run_command *)binding->real)(cluster, command, reply, error);
     }
-    inside = true;
-
-    struct mbp_operation operation =
-        mbp_engine_begin(engine, engine->policy->timeout_ms ? mbp_coarse_clock_ms() : 0);
-    bool ok;
-    if (reply && (ok = binding->real_run_command(cluster, command, reply, error)) &&
-        reply->length > MBP_EMPTY_DOCUMENT_LENGTH) {
+    if (binding->retries_overload) {
+        return mbp_budget_run_command(engine, &call, reply);
+    }
+    mbp_thread.selection_is_over = true;
+    if (!reply || mbp_thread.unfinished.cluster || mbp_moved_cursors_exist()) {
+        return run_unusual(engine, &call, !reply);
+    }
+    const uint64_t sent_ms = mbp_coarse_clock_ms();
+    const bool ok = mbp_call_send(&call);
+    if (ok && reply->length > MBP_EMPTY_DOCUMENT_LENGTH) {
         mbp_engine_settle_first_success(engine);
-    } else {
-        struct mbp_bson own_reply;
-        struct call call = {
-            .real_run_command = binding->real_run_command,
-            .cluster = cluster,
-            .command = command,
-            .reply = reply ? reply : &own_reply,
-            .error = error,
-        };
-        if (!reply) {
-            ok = send_command(&call);
-        }
-        ok = finish(engine, &call, &operation, ok, !reply);
+        return ok;
     }
-    inside = false;
-    return ok;
+    struct mbp_detour detour = {.own_stream = NULL};
+    struct mbp_operation operation = mbp_engine_begin(engine, sent_ms);
+    const bool finished = finish(engine, &call, &operation, &detour, ok, sent_ms);
+    mbp_detour_end(&detour, &call, finished);
+    return finished;
 }

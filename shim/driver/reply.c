@@ -2,10 +2,21 @@
 
 static unsigned label_of(const struct mbp_field *field)
 {
-    return mbp_field_is_text(field, "RetryableError")          ? MBP_LABEL_RETRYABLE
-           : mbp_field_is_text(field, "SystemOverloadedError") ? MBP_LABEL_OVERLOADED
-           : mbp_field_is_text(field, "NoWritesPerformed")     ? MBP_LABEL_NO_WRITES_PERFORMED
-                                                               : 0;
+    static const struct {
+        const char *text;
+        enum mbp_label label;
+    } labels[] = {
+        {"RetryableError", MBP_LABEL_RETRYABLE},
+        {"SystemOverloadedError", MBP_LABEL_OVERLOADED},
+        {"NoWritesPerformed", MBP_LABEL_NO_WRITES_PERFORMED},
+        {"TransientTransactionError", MBP_LABEL_TRANSIENT_TRANSACTION},
+    };
+    for (unsigned i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        if (mbp_field_is_text(field, labels[i].text)) {
+            return labels[i].label;
+        }
+    }
+    return 0;
 }
 
 static unsigned labels_of(const struct mbp_document *reply)
@@ -45,6 +56,11 @@ void mbp_reply_classify(const struct mbp_document *reply, struct mbp_attempt *at
 {
     struct mbp_field field;
     int64_t code = 0;
+    int64_t base_backoff_ms = 0;
+    if (mbp_document_find(reply, "baseBackoffMS", &field) &&
+        mbp_field_as_integer(&field, &base_backoff_ms) && base_backoff_ms > 0) {
+        attempt->base_backoff_ms = (uint64_t)base_backoff_ms;
+    }
     attempt->labels = labels_of(reply);
     /* Without a code the driver judges by the error's text; we don't. */
     attempt->unsafe_to_resend = !mbp_document_find(reply, "code", &field) ||

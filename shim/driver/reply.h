@@ -7,7 +7,7 @@
 #include "common/policy.h"
 #include "shim/driver/document.h"
 
-/* Sets the labels and unsafe_to_resend of the attempt. */
+/* Sets the labels, base_backoff_ms and unsafe_to_resend of the attempt. */
 void mbp_reply_classify(const struct mbp_document *reply, struct mbp_attempt *attempt);
 
 #endif

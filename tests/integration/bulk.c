@@ -134,32 +134,31 @@ static void reject_second_batch(const char *command, int number)
     }
 }
 
-/* Groups all documents by their number and by how often it occurs. */
+/* Groups all documents by their number and by how often it occurs. A command
+ * and no cursor: see fixture_need_aggregation. */
 static int64_t numbers_stored_once(int64_t *sum)
 {
-    bson_t *pipeline = from_json("{'pipeline': ["
-                                 "{'$group': {'_id': '$i', 'times': {'$sum': 1}}},"
-                                 "{'$match': {'times': 1}},"
-                                 "{'$group': {'_id': null, 'numbers': {'$sum': 1},"
-                                 "            'sum': {'$sum': {'$toLong': '$_id'}}}}]}");
-    bson_t *opts = from_json("{'allowDiskUse': true}");
-    mongoc_collection_t *collection = mongoc_client_get_collection(
-        fixture.admin, fixture.name, mongoc_collection_get_name(fixture.collection));
-    mongoc_cursor_t *cursor =
-        mongoc_collection_aggregate(collection, MONGOC_QUERY_NONE, pipeline, opts, NULL);
-    const bson_t *result;
+    bson_t *command =
+        from_json("{'aggregate': 'things', 'allowDiskUse': true, 'cursor': {}, 'pipeline': ["
+                  "{'$group': {'_id': '$i', 'times': {'$sum': 1}}},"
+                  "{'$match': {'times': 1}},"
+                  "{'$group': {'_id': null, 'numbers': {'$sum': 1},"
+                  "            'sum': {'$sum': {'$toLong': '$_id'}}}}]}");
+    bson_t reply;
+    bson_iter_t fields;
     bson_iter_t numbers;
     bson_iter_t sums;
     int64_t count = -1;
-    if (mongoc_cursor_next(cursor, &result) && bson_iter_init_find(&numbers, result, "numbers") &&
-        bson_iter_init_find(&sums, result, "sum")) {
+    mongoc_client_command_simple(fixture.admin, fixture.name, command, NULL, &reply, NULL);
+    if (bson_iter_init(&fields, &reply) &&
+        bson_iter_find_descendant(&fields, "cursor.firstBatch.0.numbers", &numbers) &&
+        bson_iter_init(&fields, &reply) &&
+        bson_iter_find_descendant(&fields, "cursor.firstBatch.0.sum", &sums)) {
         count = bson_iter_as_int64(&numbers);
         *sum = bson_iter_as_int64(&sums);
     }
-    mongoc_cursor_destroy(cursor);
-    mongoc_collection_destroy(collection);
-    bson_destroy(pipeline);
-    bson_destroy(opts);
+    bson_destroy(&reply);
+    bson_destroy(command);
     return count;
 }
 

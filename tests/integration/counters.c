@@ -2,6 +2,7 @@
 
 #include "common/slots.h"
 
+#include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,6 +62,19 @@ bool counters_of_process(pid_t pid, struct counters *counters)
         }
     }
     return false;
+}
+
+int64_t counter_named(const char *name)
+{
+    uint64_t totals[MBP_COUNTER_COUNT];
+    mbp_slots_totals(&segment, totals);
+    for (int c = 0; c < MBP_COUNTER_COUNT; c++) {
+        if (strcmp(mbp_counter_infos[c].name, name) == 0) {
+            return (int64_t)totals[c];
+        }
+    }
+    cr_expect_fail("there is no counter '%s'", name);
+    return -1;
 }
 
 int64_t tokens_left(void)

@@ -30,6 +30,9 @@ struct counters counters_since(const struct counters *before);
  * another since; false where it has no slot. */
 bool counters_of_process(pid_t pid, struct counters *counters);
 
+/* The total of the counter of that name; fails the test where there is none. */
+int64_t counter_named(const char *name);
+
 /* The balance of the bucket, in thousandths. */
 int64_t tokens_left(void);
 

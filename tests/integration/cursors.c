@@ -54,9 +54,10 @@ Test(cursors, get_more_of_find_rejected)
 
 Test(cursors, get_more_of_aggregate_rejected)
 {
+    fixture_connect();
+    fixture_need_aggregation();
     bson_t *pipeline = from_json("{'pipeline': [{'$sort': {'i': 1}}]}");
     bson_t *opts = from_json("{'batchSize': 3}");
-    fixture_connect();
     fixture_store(STORED);
     cr_assert(reject(.command = "getMore", .times = 2));
     mongoc_cursor_t *cursor =

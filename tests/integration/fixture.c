@@ -15,6 +15,9 @@
 
 struct fixture fixture;
 
+/* Why the test is not for this driver, if so. */
+static const char *not_applicable;
+
 /* Buckets of one run begin alike, so that the run can find what a test that
  * crashed has left. */
 static void bucket_prefix(char prefix[32], pid_t runner)
@@ -22,7 +25,28 @@ static void bucket_prefix(char prefix[32], pid_t runner)
     snprintf(prefix, 32, "integration-%d-", (int)runner);
 }
 
+bool driver_retries_by_itself(void)
+{
+    return mongoc_check_version(2, 3, 0);
+}
+
 void fixture_settings(void)
+{
+    fixture_settings_for_any_driver();
+    if (driver_retries_by_itself()) {
+        not_applicable = "retries by itself";
+    }
+}
+
+void fixture_settings_for_retrying_driver(void)
+{
+    fixture_settings_for_any_driver();
+    if (!driver_retries_by_itself()) {
+        not_applicable = "does not retry by itself";
+    }
+}
+
+void fixture_settings_for_any_driver(void)
 {
     char bucket[64];
     bucket_prefix(bucket, getppid());
@@ -62,6 +86,9 @@ static void check_that_mongobp_is_at_work(void)
 
 void fixture_connect_admin(void)
 {
+    if (not_applicable) {
+        cr_skip("libmongoc %s %s", mongoc_get_version(), not_applicable);
+    }
     mongoc_uri_t *uri = uri_for("mbp_admin");
     fixture.admin = mongoc_client_new_from_uri(uri);
     mongoc_uri_destroy(uri);
@@ -122,6 +149,25 @@ bson_t *from_json(const char *json)
     }
     free(text);
     return document;
+}
+
+/* Debian's 1.30.4-1+deb13u3 takes "DATABASE.COLLECTION" for the name of a
+ * database, and fails before it sends anything. */
+void fixture_need_aggregation(void)
+{
+    bson_error_t error = {0};
+    bson_t pipeline = BSON_INITIALIZER;
+    mongoc_collection_t *collection =
+        mongoc_client_get_collection(fixture.admin, fixture.name, COLLECTION);
+    mongoc_cursor_t *cursor =
+        mongoc_collection_aggregate(collection, MONGOC_QUERY_NONE, &pipeline, NULL, NULL);
+    const bool refused =
+        mongoc_cursor_error(cursor, &error) && strstr(error.message, "database name");
+    mongoc_cursor_destroy(cursor);
+    mongoc_collection_destroy(collection);
+    if (refused) {
+        cr_skip("libmongoc %s refuses to aggregate a collection", mongoc_get_version());
+    }
 }
 
 bool fixture_admin_command(const char *database, const char *json)

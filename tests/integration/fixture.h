@@ -24,9 +24,18 @@ struct fixture {
 
 extern struct fixture fixture;
 
-/* For TestSuite: `fixture_settings` is .init and sets MONGOBP_* so that delays
- * are next to nothing; a test may set more before it calls fixture_connect. */
-void fixture_settings(void);
+/* Whether the driver has the policy itself, as libmongoc has from 2.3 on: it
+ * sends a rejected command up to three times, and mongobp does no more than keep
+ * that within the budget. */
+bool driver_retries_by_itself(void);
+
+/* For TestSuite: one of the first three is .init and sets MONGOBP_* so that
+ * delays are next to nothing; a test may set more before it calls
+ * fixture_connect. They differ in the drivers that the suite is about; with
+ * another one its tests are skipped, when they connect. */
+void fixture_settings(void); /* those that leave the retrying to mongobp */
+void fixture_settings_for_retrying_driver(void);
+void fixture_settings_for_any_driver(void);
 void fixture_end(void);
 
 /* Connects both clients. Fails the test where there is no server, or where
@@ -48,6 +57,9 @@ int64_t fixture_count(const char *filter);
 /* Runs a command of the administrator; JSON with ' for ". Returns whether it
  * succeeded. */
 bool fixture_admin_command(const char *database, const char *json);
+
+/* Skips the test where the driver refuses to aggregate. */
+void fixture_need_aggregation(void);
 
 /* BSON from JSON with ' for "; the caller destroys it. */
 bson_t *from_json(const char *json);

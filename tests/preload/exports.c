@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define X(name) #name,
+#define X(name, type) #name,
 static const char *const hooks[] = {MBP_HOOKS(X)};
 #undef X
 

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALL_LABELS = MBP_LABEL_RETRYABLE | MBP_LABEL_OVERLOADED | MBP_LABEL_NO_WRITES_PERFORMED };
+enum {
+    ALL_LABELS = MBP_LABEL_RETRYABLE | MBP_LABEL_OVERLOADED | MBP_LABEL_NO_WRITES_PERFORMED |
+                 MBP_LABEL_TRANSIENT_TRANSACTION
+};
 
 /* Bytes with the zero after them left off. */
 #define BYTES(text) text, sizeof(text) - 1

@@ -103,13 +103,25 @@ static void open_driver(struct driver *driver, const char *scope, const char *pa
     }
 }
 
+/* {insert: "body-secret"} as a bson_t that holds it inside. */
+static const struct fake_reply body = {
+    "\3\0\0\0"  /* flags */
+    "\35\0\0\0" /* length */
+    "\35\0\0\0\2insert\0\14\0\0\0body-secret\0",
+};
+
 static struct fake_command new_command(const char *script)
 {
+    enum { SINGLE_SERVER = 4 };
+    static const uint32_t server_id = 1;
+    static const struct fake_stream stream = {.topology = SINGLE_SERVER, .server = &server_id};
     return (struct fake_command){
         .database = "database-secret",
-        .body = "body-secret",
+        .body = &body,
         .name = "insert",
         .script = script,
+        .stream = &stream,
+        .later_stream = &stream,
     };
 }
 

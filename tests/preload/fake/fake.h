@@ -35,15 +35,27 @@ struct fake_cluster {
     const char *uri;
 };
 
-/* Begins like mongoc_cmd_t. */
+/* Begins like mongoc_server_stream_t, and is of a standalone server. */
+struct fake_stream {
+    int topology;
+    const uint32_t *server;
+};
+
+/* Has what mongoc_cmd_t has in the places of every version that is known. */
 struct fake_command {
     const char *database;
     int query_flags;
-    const char *body;
+    const struct fake_reply *body;
     const char *name;
     const char *script;
     unsigned sends;        /* how often the command got to the driver */
     unsigned nested_sends; /* the same, of commands run inside */
+    void *unused;
+    const struct fake_stream *stream; /* up to 1.26 */
+    int64_t operation_id;
+    void *unused_too[2];
+    const struct fake_stream *later_stream; /* since 1.27 */
+    int64_t later_operation_id;
 };
 
 /* bson_t and bson_error_t, for programs that know no libbson. */

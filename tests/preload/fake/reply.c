@@ -13,13 +13,13 @@ static_assert(sizeof(struct fake_error) == sizeof(bson_error_t), "bson_error_t")
 
 static void append_labels(bson_t *reply, const char *letters)
 {
-    bson_t labels;
+    bson_t labels = BSON_INITIALIZER;
     char key[2] = "0";
-    bson_append_array_begin(reply, "errorLabels", -1, &labels);
     for (; fake_label(*letters); letters++, key[0]++) {
         bson_append_utf8(&labels, key, 1, fake_label(*letters), -1);
     }
-    bson_append_array_end(reply, &labels);
+    BSON_APPEND_ARRAY(reply, "errorLabels", &labels);
+    bson_destroy(&labels);
 }
 
 void fake_reply_fill(struct fake_reply *reply, const struct fake_outcome *outcome)

@@ -1,0 +1,100 @@
+#include "shim/connect.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/process.h"
+#include "shim/thread.h"
+
+#include <errno.h>
+#include <string.h>
+
+void *mbp_connect_once(
+    const struct mbp_binding *binding, uintptr_t const arguments[MBP_CONNECT_PARAMETERS])
+{
+    return ((mbp_stream_for *)binding->real)(arguments[0], arguments[1], arguments[2], arguments[3],
+        arguments[4], arguments[5], arguments[6]);
+}
+
+static bool has_any(const char *text, const char *const parts[])
+{
+    for (; *parts; parts++) {
+        if (strstr(text, *parts)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The driver gives no more than its words. It says "refused" also of a
+ * connection that was accepted and then reset. */
+static bool was_turned_away(const struct mbp_error *error)
+{
+    enum { DOMAIN_STREAM = 2, CODE_NAME_RESOLUTION = 3, DOMAIN_SERVER_SELECTION = 15 };
+    static const char *const turned_away[] = {"connection closed", "connection refused",
+        "connection timeout", "socket timeout", "connection error", NULL};
+    static const char *const never_overload[] = {
+        "resolve", "TLS", "certificate", "uthentication", NULL};
+    if (error->domain == DOMAIN_STREAM) {
+        return error->code != CODE_NAME_RESOLUTION && !has_any(error->message, never_overload);
+    }
+    return error->domain == DOMAIN_SERVER_SELECTION && has_any(error->message, turned_away);
+}
+
+static bool wait_for_another_try(
+    const struct mbp_engine *engine, struct mbp_operation *operation, uint64_t now_ms)
+{
+    const struct mbp_attempt attempt = {
+        .labels = MBP_LABEL_RETRYABLE | MBP_LABEL_OVERLOADED, .now_ms = now_ms};
+    const struct mbp_verdict verdict = mbp_engine_settle_connection(engine, operation, &attempt);
+    if (verdict.retry) {
+        mbp_log(MBP_LOG_INFO, "connection turned away; tried again in %llu ms",
+            (unsigned long long)verdict.delay_ms);
+        mbp_sleep_until_ms(now_ms + verdict.delay_ms);
+    } else {
+        mbp_log(MBP_LOG_INFO, "connection turned away; not tried again: %s",
+            mbp_refusal_name(verdict.refusal));
+    }
+    return verdict.retry;
+}
+
+void *mbp_connect(const struct mbp_binding *binding,
+    uintptr_t const arguments[MBP_CONNECT_PARAMETERS], unsigned reply, unsigned error)
+{
+    uintptr_t own_arguments[MBP_CONNECT_PARAMETERS];
+    struct mbp_error own_error = {0};
+    memcpy(own_arguments, arguments, sizeof own_arguments);
+    if (!own_arguments[error]) {
+        own_arguments[error] = (uintptr_t)&own_error;
+    }
+    const struct mbp_error *why = (const struct mbp_error *)own_arguments[error];
+    void *stream = mbp_connect_once(binding, own_arguments);
+    if (stream || !was_turned_away(why)) {
+        return stream;
+    }
+
+    const struct mbp_engine *engine = mbp_process_engine();
+    struct mbp_bson *drivers_reply = (struct mbp_bson *)own_arguments[reply];
+    struct mbp_driver driver;
+    if (!engine) {
+        return NULL;
+    }
+    mbp_driver_look_up(&driver, binding->real);
+    struct mbp_operation operation = mbp_engine_begin(engine, mbp_clock_ms());
+    int driver_errno = errno;
+    while (!stream && was_turned_away(why) &&
+           wait_for_another_try(engine, &operation, mbp_clock_ms())) {
+        if (drivers_reply) {
+            driver.bson_destroy(drivers_reply); /* it is filled again, or not looked at */
+        }
+        errno = driver_errno;
+        mbp_thread.connecting = true;
+        stream = mbp_connect_once(binding, own_arguments);
+        mbp_thread.connecting = false;
+        driver_errno = errno;
+    }
+    if (stream) {
+        mbp_engine_refund(engine);
+    }
+    errno = driver_errno;
+    return stream;
+}
