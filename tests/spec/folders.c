@@ -107,6 +107,10 @@ void folders_free(struct folders *folders)
 
 const char *folder_profile(const char *path)
 {
-    return strstr(path, "/original/") || strcmp(base_name(path), "original") == 0 ? "original"
-                                                                                  : "current";
+    const char *name = base_name(path);
+    char *folder = bson_strndup(path, (size_t)(name - path - (name > path)));
+    const bool original = strcmp(is_file(path) ? base_name(folder) : name, "original") == 0;
+
+    bson_free(folder);
+    return original ? "original" : "current";
 }

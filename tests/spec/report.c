@@ -54,7 +54,7 @@ void report_result(
     if (passed) {
         printf("[%s] %s\n", mark, name);
     } else {
-        printf("[%s] %s: %s%s\n", mark, name, failed ? "" : "not applicable: ", reason);
+        printf("[%s] %s: %s\n", mark, name, reason);
     }
     fflush(stdout);
     if (report->tap) {
@@ -65,10 +65,12 @@ void report_result(
 
 void report_not_run(struct report *report, const char *reason)
 {
-    printf("NOT RUN: %s\n", reason);
+    static const char name[] = "spec::NOT RUN";
+
+    printf("[SKIP] %s: %s\n", name, reason);
     if (report->tap) {
         fputs("1..1\n", report->tap);
-        put_tap(report->tap, "ok - ", "spec::NOT RUN", reason);
+        put_tap(report->tap, "ok - ", name, reason);
         fclose(report->tap);
     }
 }

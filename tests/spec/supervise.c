@@ -135,6 +135,15 @@ static void describe_end(char *text, size_t size, int status)
     }
 }
 
+/* The driver's own counters, which stay where a process could not remove them itself. */
+static void remove_counters(pid_t pid)
+{
+    char name[32];
+
+    snprintf(name, sizeof name, "/mongoc-%d", (int)pid);
+    shm_unlink(name);
+}
+
 /* Whether another worker has to go on where this one ended. */
 static bool run_worker(const struct worker_options *options, const struct folder *folder,
     struct report *report, unsigned *finished)
@@ -155,6 +164,7 @@ static bool run_worker(const struct worker_options *options, const struct folder
     }
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
+    remove_counters(pid);
     const bool in_a_test = name != NULL, failed = status != 0 && !asked_to_end;
     if (failed || (in_a_test && !asked_to_end)) {
         describe_end(how, sizeof how, status);

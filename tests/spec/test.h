@@ -8,7 +8,7 @@
 #include "tests/spec/document.h"
 #include "tests/spec/match.h"
 
-enum verdict { PASSED, FAILED, NOT_APPLICABLE, SKIPPED };
+enum verdict { PASSED, FAILED, NOT_APPLICABLE };
 
 struct entity;
 struct server;
