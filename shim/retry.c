@@ -228,6 +228,9 @@ static __attribute__((cold, noinline)) bool run_unusual(
     struct changes changes = {.rewrite.in_use = false};
     const uint64_t now_ms = mbp_clock_ms();
     struct mbp_operation operation = mbp_engine_begin(engine, now_ms);
+    if (!reply_is_ours && mbp_unfinished_answer_again(call)) {
+        return false;
+    }
     if (mbp_unfinished_resume(call, &operation)) {
         mbp_slot_count(engine->slot, MBP_COUNT_driver_retries, 1);
     }

@@ -26,6 +26,12 @@ struct mbp_unfinished {
     bool overloaded;     /* an overload error was among its errors */
     bool used_up;        /* its retries were refused: nobody is to retry it */
     bool driver_retries; /* the driver has decided to */
+    /* Of the end of a transaction, which the driver repeats as a new command. */
+    bool answer_is_kept; /* reply and error, to be given once more */
+    bool ask_again;      /* the driver has decided to repeat it */
+    uint32_t reply_length;
+    uint8_t reply[1024];
+    struct mbp_error error;
 };
 
 struct mbp_round; /* see budget.h */

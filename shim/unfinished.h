@@ -13,6 +13,12 @@
  * thread, true, and `operation` is what that one came to. */
 bool mbp_unfinished_resume(const struct mbp_call *call, struct mbp_operation *operation);
 
+/* If this call is the driver's repetition of the end of a transaction, whose
+ * retries were used up: true, and it has the answer that it had before. The
+ * driver could not be told not to repeat it, since what the application learns
+ * of the outcome hangs on the same question. */
+bool mbp_unfinished_answer_again(struct mbp_call *call);
+
 /* The command failed for good as far as we are concerned. `used_up`: its
  * retries were refused, so the driver's would be one too many. */
 void mbp_unfinished_note(const struct mbp_call *call, const struct mbp_operation *operation,

@@ -230,3 +230,35 @@ Test(errors, closed_connection_without_mongobp)
     setenv("MONGOBP_DISABLE", "1", 1);
     connection_closed();
 }
+
+/* The driver's own retry of such a write would be the seventh send. */
+Test(errors, given_up_is_not_retried_by_the_driver)
+{
+    bson_error_t error;
+    fixture_connect();
+    cr_assert(reject(.command = "insert",
+        .labels = "'RetryableError', 'SystemOverloadedError', 'RetryableWriteError'"));
+    const struct counters before = counters_now();
+
+    cr_expect_not(insert_number(1, NULL, &error));
+
+    cr_expect_eq(error.code, OVERLOADED);
+    expect_events("insert", .started = 6, .failed = 6);
+    expect_counters(&before, .operations = 1, .retries = 5, .overload_errors = 6,
+        .refused_attempts = 1, .tokens_consumed = 5000);
+}
+
+/* An overload error that is for the driver to retry, and then ours: one count. */
+Test(errors, driver_and_we_share_the_attempts)
+{
+    fixture_connect();
+    cr_assert(
+        reject(.command = "insert", .labels = "'SystemOverloadedError', 'RetryableWriteError'"));
+    const struct counters before = counters_now();
+
+    cr_expect_not(inserts(1));
+
+    expect_events("insert", .started = 2, .failed = 2);
+    expect_counters(&before, .operations = 1, .driver_retries = 1, .overload_errors = 2,
+        .refused_not_retryable = 2);
+}
