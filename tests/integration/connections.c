@@ -17,7 +17,8 @@
 
 #define TURNED_AWAY "connection_overloads"
 
-TestSuite(connections, .init = fixture_settings_for_any_driver, .fini = behind_proxy_end, .timeout = 120);
+TestSuite(
+    connections, .init = fixture_settings_for_any_driver, .fini = behind_proxy_end, .timeout = 120);
 
 static void succeeds_in_the_end(enum proxy_manner manner)
 {
