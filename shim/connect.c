@@ -25,13 +25,13 @@ static bool has_any(const char *text, const char *const parts[])
     return false;
 }
 
-/* The driver gives no more than its words. It says "refused" also of a
- * connection that was accepted and then reset. */
+/* The driver gives no more than its words. */
 static bool was_turned_away(const struct mbp_error *error)
 {
     enum { DOMAIN_STREAM = 2, CODE_NAME_RESOLUTION = 3, DOMAIN_SERVER_SELECTION = 15 };
     static const char *const turned_away[] = {"connection closed", "closed connection",
-        "connection timeout", "socket timeout", "connection error", NULL};
+        "connection timeout", "socket timeout", "connection error", "unknown socket error",
+        "Failed to receive", "Failed to write rpc", NULL};
     static const char *const never_overload[] = {
         "resolve", "TLS", "certificate", "uthentication", NULL};
     if (error->domain == DOMAIN_STREAM) {
