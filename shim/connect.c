@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-void *mbp_connect_once(
+static void *connect_once(
     const struct mbp_binding *binding, uintptr_t const arguments[MBP_CONNECT_PARAMETERS])
 {
     return ((mbp_stream_for *)binding->real)(arguments[0], arguments[1], arguments[2], arguments[3],
@@ -57,30 +57,20 @@ static bool wait_for_another_try(
     return verdict.retry;
 }
 
-void *mbp_connect(const struct mbp_binding *binding,
+void *mbp_connect_again(const struct mbp_binding *binding,
     uintptr_t const arguments[MBP_CONNECT_PARAMETERS], unsigned reply, unsigned error)
 {
-    uintptr_t own_arguments[MBP_CONNECT_PARAMETERS];
-    struct mbp_error own_error = {0};
-    memcpy(own_arguments, arguments, sizeof own_arguments);
-    if (!own_arguments[error]) {
-        own_arguments[error] = (uintptr_t)&own_error;
-    }
-    const struct mbp_error *why = (const struct mbp_error *)own_arguments[error];
-    void *stream = mbp_connect_once(binding, own_arguments);
-    if (stream || !was_turned_away(why)) {
-        return stream;
-    }
-
-    const struct mbp_engine *engine = mbp_process_engine();
-    struct mbp_bson *drivers_reply = (struct mbp_bson *)own_arguments[reply];
+    const struct mbp_error *why = (const struct mbp_error *)arguments[error];
+    struct mbp_bson *drivers_reply = (struct mbp_bson *)arguments[reply];
+    int driver_errno = errno;
+    const struct mbp_engine *engine = why && was_turned_away(why) ? mbp_process_engine() : NULL;
     struct mbp_driver driver;
+    void *stream = NULL;
     if (!engine) {
         return NULL;
     }
     mbp_driver_look_up(&driver, binding->real);
     struct mbp_operation operation = mbp_engine_begin(engine, mbp_clock_ms());
-    int driver_errno = errno;
     while (!stream && was_turned_away(why) &&
            wait_for_another_try(engine, &operation, mbp_clock_ms())) {
         if (drivers_reply) {
@@ -88,7 +78,7 @@ void *mbp_connect(const struct mbp_binding *binding,
         }
         errno = driver_errno;
         mbp_thread.connecting = true;
-        stream = mbp_connect_once(binding, own_arguments);
+        stream = connect_once(binding, arguments);
         mbp_thread.connecting = false;
         driver_errno = errno;
     }

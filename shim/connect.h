@@ -10,13 +10,12 @@
 /* See mbp_stream_for. */
 #define MBP_CONNECT_PARAMETERS 7
 
-/* The driver's function behind the binding: finds a server and connects to it.
- * `reply` and `error` are their places among the arguments. */
-void *mbp_connect(const struct mbp_binding *binding,
-    uintptr_t const arguments[MBP_CONNECT_PARAMETERS], unsigned reply, unsigned error);
-
-/* The same without trying again. */
-void *mbp_connect_once(
-    const struct mbp_binding *binding, uintptr_t const arguments[MBP_CONNECT_PARAMETERS]);
+/* The driver's function behind the binding, which finds a server and connects
+ * to it, has just failed with these arguments; `reply` and `error` are their
+ * places among them. Tries again if that may help, and returns the stream, or
+ * NULL. */
+void *mbp_connect_again(const struct mbp_binding *binding,
+    uintptr_t const arguments[MBP_CONNECT_PARAMETERS], unsigned reply, unsigned error)
+    __attribute__((cold));
 
 #endif

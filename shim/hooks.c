@@ -31,6 +31,12 @@ MBP_HOOKS(X)
     const struct mbp_binding *binding =                                                            \
         mbp_binding_for(MBP_HOOK_##name, __builtin_return_address(0), &scratch)
 
+/* The same for hooks that most often have nothing to do: NULL where this is the
+ * first call. The compiler can then make a mere jump of them. */
+#define BIND_IF_KNOWN(name)                                                                        \
+    const struct mbp_binding *binding =                                                            \
+        mbp_binding_known(MBP_HOOK_##name, __builtin_return_address(0))
+
 /* The real function, by its type. */
 #define REAL(type) ((type *)binding->real)
 
@@ -183,10 +189,21 @@ int _mongoc_write_error_get_type(struct mbp_bson *reply)
     return binding->real ? answer_about_error(binding, REAL(mbp_write_error_type)(reply)) : 0;
 }
 
+static __attribute__((noinline)) bool has_label_for_driver(
+    const struct mbp_bson *reply, const char *label, const void *call_site)
+{
+    struct mbp_binding scratch;
+    const struct mbp_binding *binding =
+        mbp_binding_for(MBP_HOOK_mongoc_error_has_label, call_site, &scratch);
+    return binding->real && !mbp_budget_withholds(label) && REAL(mbp_has_label)(reply, label);
+}
+
 bool mongoc_error_has_label(const struct mbp_bson *reply, const char *label)
 {
-    BIND(mongoc_error_has_label);
-    return binding->real && !mbp_budget_withholds(label) && REAL(mbp_has_label)(reply, label);
+    BIND_IF_KNOWN(mongoc_error_has_label);
+    return binding && !mbp_thread.round
+               ? REAL(mbp_has_label)(reply, label)
+               : has_label_for_driver(reply, label, __builtin_return_address(0));
 }
 
 bool _mongoc_retryable_cmd_run(
@@ -270,13 +287,7 @@ void *mongoc_async_cmd_new(uintptr_t async, void *stream, uintptr_t a3, uintptr_
 
 /* ---- finding a server and connecting to it ------------------------------- */
 
-static void note_choice(void)
-{
-    mbp_thread.server_was_chosen = true;
-    mbp_thread.selection_is_over = false;
-}
-
-static bool may_try_again(const struct mbp_binding *binding)
+static __attribute__((cold, noinline)) bool may_try_again(const struct mbp_binding *binding)
 {
     return is_active(binding) && binding->layout && !mbp_thread.inside && !mbp_thread.selecting;
 }
@@ -284,22 +295,20 @@ static bool may_try_again(const struct mbp_binding *binding)
 /* The parameters differ between versions, see layout.c. */
 #define PARAMETERS                                                                                 \
     uintptr_t a1, uintptr_t a2, uintptr_t a3, uintptr_t a4, uintptr_t a5, uintptr_t a6, uintptr_t a7
-#define ARGUMENTS                                                                                  \
-    {                                                                                              \
-        a1, a2, a3, a4, a5, a6, a7                                                                 \
-    }
+#define ARGUMENTS a1, a2, a3, a4, a5, a6, a7
 
 #define CONNECTING_HOOK(name, kind)                                                                \
     void *name(PARAMETERS)                                                                         \
     {                                                                                              \
-        const uintptr_t arguments[MBP_CONNECT_PARAMETERS] = ARGUMENTS;                             \
         BIND(name);                                                                                \
-        note_choice();                                                                             \
-        if (may_try_again(binding)) {                                                              \
-            return mbp_connect(                                                                    \
-                binding, arguments, binding->layout->kind##_reply, binding->layout->kind##_error); \
+        mbp_thread.server_was_chosen = true;                                                       \
+        mbp_thread.selection_is_over = false;                                                      \
+        void *stream = binding->real ? REAL(mbp_stream_for)(ARGUMENTS) : NULL;                     \
+        if (stream || !may_try_again(binding)) {                                                   \
+            return stream;                                                                         \
         }                                                                                          \
-        return binding->real ? mbp_connect_once(binding, arguments) : NULL;                        \
+        return mbp_connect_again(binding, (uintptr_t[]){ARGUMENTS}, binding->layout->kind##_reply, \
+            binding->layout->kind##_error);                                                        \
     }
 
 CONNECTING_HOOK(mongoc_cluster_stream_for_reads, reads)
@@ -309,28 +318,42 @@ CONNECTING_HOOK(mongoc_cluster_stream_for_aggr_with_write, aggregate)
 void *mongoc_cluster_stream_for_server(PARAMETERS)
 {
     enum { REPLY = 4, ERROR = 5 }; /* in every version */
-    const uintptr_t arguments[MBP_CONNECT_PARAMETERS] = ARGUMENTS;
     const bool reconnect_ok = (bool)(a3 & 1);
     BIND(mongoc_cluster_stream_for_server);
     if (mbp_thread.selection_is_over) { /* a server that was not chosen just now */
         mbp_thread.server_was_chosen = false;
         mbp_thread.selection_is_over = false;
     }
-    if (reconnect_ok && may_try_again(binding)) {
-        return mbp_connect(binding, arguments, REPLY, ERROR);
+    void *stream = binding->real ? REAL(mbp_stream_for)(ARGUMENTS) : NULL;
+    if (stream || !reconnect_ok || !may_try_again(binding)) {
+        return stream;
     }
-    return binding->real ? mbp_connect_once(binding, arguments) : NULL;
+    return mbp_connect_again(binding, (uintptr_t[]){ARGUMENTS}, REPLY, ERROR);
+}
+
+static __attribute__((noinline)) void drop_avoided_servers(const void *call_site, void *set,
+    uintptr_t a2, uintptr_t a3, uintptr_t a4, uintptr_t a5, uintptr_t a6, uintptr_t a7)
+{
+    struct mbp_binding scratch;
+    const struct mbp_binding *binding =
+        mbp_binding_for(MBP_HOOK_mongoc_topology_description_suitable_servers, call_site, &scratch);
+    if (!binding->real) {
+        return;
+    }
+    REAL(mbp_suitable_servers)(set, a2, a3, a4, a5, a6, a7);
+    if (binding->usable && binding->layout) {
+        mbp_servers_drop(binding->layout, set, mbp_thread.avoid, mbp_thread.avoid_count);
+    }
 }
 
 void mongoc_topology_description_suitable_servers(
     void *set, uintptr_t a2, uintptr_t a3, uintptr_t a4, uintptr_t a5, uintptr_t a6, uintptr_t a7)
 {
-    BIND(mongoc_topology_description_suitable_servers);
-    if (binding->real) {
+    BIND_IF_KNOWN(mongoc_topology_description_suitable_servers);
+    if (binding && mbp_thread.avoid_count == 0) {
         REAL(mbp_suitable_servers)(set, a2, a3, a4, a5, a6, a7);
-    }
-    if (mbp_thread.avoid_count > 0 && binding->usable && binding->layout) {
-        mbp_servers_drop(binding->layout, set, mbp_thread.avoid, mbp_thread.avoid_count);
+    } else {
+        drop_avoided_servers(__builtin_return_address(0), set, a2, a3, a4, a5, a6, a7);
     }
 }
 

@@ -247,37 +247,66 @@ static __attribute__((cold, noinline)) bool run_unusual(
     return ok;
 }
 
-bool mbp_retry_run_command(const struct mbp_binding *binding, struct mbp_cluster *cluster,
+/* What the path of a command that succeeds at once has not made yet. */
+static struct mbp_call make_call(const struct mbp_binding *binding, struct mbp_cluster *cluster,
     struct mbp_command *command, struct mbp_bson *reply, struct mbp_error *error)
 {
-    const struct mbp_engine *engine = mbp_thread.inside ? NULL : mbp_process_engine();
-    struct mbp_bson own_reply;
-    struct mbp_call call = {
+    return (struct mbp_call){
         .binding = binding,
         .cluster = cluster,
         .command = command,
-        .reply = reply ? reply : &own_reply,
+        .reply = reply,
         .error = error,
     };
-    if (!engine) {
-        return ((mbp_run_command *)binding->real)(cluster, command, reply, error);
-    }
-    if (binding->retries_overload) {
-        return mbp_budget_run_command(engine, &call, reply);
-    }
-    mbp_thread.selection_is_over = true;
-    if (!reply || mbp_thread.unfinished.cluster || mbp_moved_cursors_exist()) {
-        return run_unusual(engine, &call, !reply);
-    }
-    const uint64_t sent_ms = mbp_coarse_clock_ms();
-    const bool ok = mbp_call_send(&call);
-    if (ok && reply->length > MBP_EMPTY_DOCUMENT_LENGTH) {
-        mbp_engine_settle_first_success(engine);
-        return ok;
-    }
+}
+
+static __attribute__((cold, noinline)) bool finish_first(const struct mbp_binding *binding,
+    struct mbp_cluster *cluster, struct mbp_command *command, struct mbp_bson *reply,
+    struct mbp_error *error, bool ok, uint64_t sent_ms)
+{
+    const struct mbp_engine *engine = mbp_process_engine();
+    struct mbp_call call = make_call(binding, cluster, command, reply, error);
     struct changes changes = {.rewrite.in_use = false};
     struct mbp_operation operation = mbp_engine_begin(engine, sent_ms);
-    const bool finished = finish(engine, &call, &operation, &changes, ok, sent_ms);
-    mbp_detour_end(&changes.detour, &call, finished);
-    return finished;
+    ok = finish(engine, &call, &operation, &changes, ok, sent_ms);
+    mbp_detour_end(&changes.detour, &call, ok);
+    return ok;
+}
+
+static __attribute__((cold, noinline)) bool run_unusual_call(const struct mbp_binding *binding,
+    struct mbp_cluster *cluster, struct mbp_command *command, struct mbp_bson *reply,
+    struct mbp_error *error)
+{
+    const struct mbp_engine *engine = mbp_process_engine();
+    struct mbp_bson own_reply;
+    struct mbp_call call = make_call(binding, cluster, command, reply ? reply : &own_reply, error);
+    return binding->retries_overload ? mbp_budget_run_command(engine, &call, reply)
+                                     : run_unusual(engine, &call, !reply);
+}
+
+bool mbp_retry_run_command(const struct mbp_binding *binding, struct mbp_cluster *cluster,
+    struct mbp_command *command, struct mbp_bson *reply, struct mbp_error *error)
+{
+    mbp_run_command *real = (mbp_run_command *)binding->real;
+    const struct mbp_engine *engine = mbp_thread.inside ? NULL : mbp_process_engine();
+    if (!engine) {
+        return real(cluster, command, reply, error);
+    }
+    mbp_thread.selection_is_over = true;
+    if (binding->retries_overload || !reply || mbp_thread.unfinished.cluster ||
+        mbp_moved_cursors_exist()) {
+        return run_unusual_call(binding, cluster, command, reply, error);
+    }
+
+    /* What most commands are: sent once, with nothing to do before or after. */
+    const uint64_t sent_ms = mbp_coarse_clock_ms();
+    mbp_thread.stream_died = false;
+    mbp_thread.inside = true;
+    const bool ok = real(cluster, command, reply, error);
+    mbp_thread.inside = false;
+    if (!ok || reply->length <= MBP_EMPTY_DOCUMENT_LENGTH) {
+        return finish_first(binding, cluster, command, reply, error, ok, sent_ms);
+    }
+    mbp_engine_settle_first_success(engine);
+    return true;
 }

@@ -5,9 +5,7 @@
 #include "shim/driver/objects.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char *const hook_names[MBP_HOOK_COUNT] = {
 #define X(name, type) #name,
@@ -15,26 +13,7 @@ static const char *const hook_names[MBP_HOOK_COUNT] = {
 #undef X
 };
 
-/*
- * Bindings are remembered by call site, together with the bytes of code before
- * it. A driver that was closed leaves its entries behind, but whatever takes
- * its place in memory either is the same library at the same address, for
- * which they are right, or has other code there, for which they don't match.
- * Entries are never changed or freed, so that readers need no lock. A driver
- * has about a dozen call sites of a hook.
- */
-#define ENTRY_COUNT 64
-static struct {
-    struct mbp_binding entries[ENTRY_COUNT];
-    _Atomic unsigned used;
-} tables[MBP_HOOK_COUNT];
-
-static uint64_t code_before(const void *call_site)
-{
-    uint64_t code;
-    memcpy(&code, (const char *)call_site - sizeof code, sizeof code);
-    return code;
-}
+struct mbp_binding_table mbp_binding_tables[MBP_HOOK_COUNT];
 
 void mbp_driver_look_up(struct mbp_driver *driver, mbp_function *real)
 {
@@ -106,18 +85,18 @@ static void examine(struct mbp_binding *binding)
     }
 }
 
-static __attribute__((cold, noinline)) const struct mbp_binding *bind(
+const struct mbp_binding *mbp_bind(
     enum mbp_hook hook, const void *call_site, struct mbp_binding *scratch)
 {
     const int caller_errno = errno;
-    *scratch = (struct mbp_binding){.call_site = call_site, .code = code_before(call_site)};
+    *scratch = (struct mbp_binding){.call_site = call_site, .code = mbp_code_before(call_site)};
     mbp_process_settings(); /* they say how loud to be about what follows */
     scratch->real = (mbp_function *)mbp_function_behind(call_site, hook_names[hook]);
     if (scratch->real) { /* otherwise it is tried again next time */
         examine(scratch);
-        const unsigned place = atomic_fetch_add(&tables[hook].used, 1);
-        if (place < ENTRY_COUNT) {
-            struct mbp_binding *entry = &tables[hook].entries[place];
+        const unsigned place = atomic_fetch_add(&mbp_binding_tables[hook].used, 1);
+        if (place < MBP_BINDINGS_REMEMBERED) {
+            struct mbp_binding *entry = &mbp_binding_tables[hook].entries[place];
             entry->code = scratch->code;
             entry->real = scratch->real;
             entry->usable = scratch->usable;
@@ -125,25 +104,10 @@ static __attribute__((cold, noinline)) const struct mbp_binding *bind(
             entry->layout = scratch->layout;
             atomic_store_explicit(&entry->call_site, call_site, memory_order_release);
         } else {
-            atomic_store(&tables[hook].used, ENTRY_COUNT); /* slower, as right */
+            atomic_store(
+                &mbp_binding_tables[hook].used, MBP_BINDINGS_REMEMBERED); /* slower, as right */
         }
     }
     errno = caller_errno;
     return scratch;
-}
-
-const struct mbp_binding *mbp_binding_for(
-    enum mbp_hook hook, const void *call_site, struct mbp_binding *scratch)
-{
-    struct mbp_binding *entries = tables[hook].entries;
-    for (unsigned i = 0; i < ENTRY_COUNT; i++) {
-        const void *known = atomic_load_explicit(&entries[i].call_site, memory_order_acquire);
-        if (known == call_site && entries[i].code == code_before(call_site)) {
-            return &entries[i];
-        }
-        if (!known && i >= atomic_load_explicit(&tables[hook].used, memory_order_relaxed)) {
-            break;
-        }
-    }
-    return bind(hook, call_site, scratch);
 }

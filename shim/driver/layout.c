@@ -120,7 +120,7 @@ void mbp_servers_drop(
             kept++;
         }
     }
-    if (kept == 0) {
+    if (kept == 0 || kept == *length) {
         return;
     }
     size_t place = 0;
