@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "tests/support/processes.h"
+#include "tests/support/report.h"
 #include "tests/support/run.h"
 #include "tests/support/text.h"
 
@@ -171,19 +172,10 @@ static struct outcome run_daemon(daemon_start *start, bool with_mongobp)
 /* One row a daemon, for scripts/test to show. */
 static void report(const char *program, const struct outcome *without, const struct outcome *with)
 {
-    const char *path = getenv("MBP_REPORT");
-    FILE *file = path ? fopen(path, "ae") : NULL;
-    if (!file) {
-        return;
-    }
-    if (ftell(file) == 0) {
-        fprintf(file, "%-10s %6s %15s %12s %11s %11s\n", "program", "lines", "stored without",
-            "stored with", "duplicates", "rejections");
-    }
-    fprintf(file, "%-10s %6d %15d %12d %11d %11lld%s\n", program, LINES, without->stored,
-        with->stored, with->stored - with->distinct, (long long)with->counters.overload_errors,
+    report_line("program     lines  stored without  stored with  duplicates  rejections",
+        "%-10s %6d %15d %12d %11d %11lld%s", program, LINES, without->stored, with->stored,
+        with->stored - with->distinct, (long long)with->counters.overload_errors,
         WIFSIGNALED(without->status) ? "  (crashes without)" : "");
-    fclose(file);
 }
 
 static void expect_loss(const struct outcome *outcome)

@@ -5,6 +5,8 @@
  */
 #include "replica_set.h"
 
+#include "tests/support/report.h"
+
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -25,6 +27,14 @@ static int count_errors(int reads)
     return errors;
 }
 
+/* What a reader compares: reads, errors, and how they came about. */
+static void report(const char *how, int reads, int errors)
+{
+    report_line("one secondary overloaded       reads  errors  rejected  retries  retargeted",
+        "%-28s %7d %7d %9d %8lld %11lld", how, reads, errors, sends_count("find", 0, SENDS_FAILED),
+        (long long)counter_named("retries"), (long long)counter_named("retargeted"));
+}
+
 /* Each read is a find and two getMores, all but the rejected find on the other
  * secondary: a cursor knows nothing of the move, the getMores must follow. */
 Test(retarget, reads_move_to_the_other_secondary)
@@ -38,6 +48,7 @@ Test(retarget, reads_move_to_the_other_secondary)
 
     const int rejected = sends_count("find", 0, SENDS_FAILED);
     const struct counters all = counters_since(&before);
+    report("MONGOBP_RETARGET=on", READS, 0);
     cr_expect(rejected >= 350 && rejected <= 650, "%d of %d met it first", rejected, READS);
     cr_expect_eq(sends_count("find", set.overloaded.port, SENDS_FAILED), rejected);
     cr_expect_eq(sends_count("find", set.overloaded.port, SENDS_ALL), rejected, "never twice");
@@ -65,6 +76,7 @@ Test(retarget, switched_off)
     const int errors = count_errors(READS);
 
     const struct counters all = counters_since(&before);
+    report("MONGOBP_RETARGET=off", READS, errors);
     cr_expect(errors > 0 && errors < READS, "%d errors", errors);
     cr_expect_eq(sends_count("find", set.overloaded.port, SENDS_FAILED), errors * 6);
     cr_expect_eq(sends_count("find", set.other.port, SENDS_OK), READS - errors);
