@@ -10,6 +10,7 @@
 FAKE_PUBLIC bool mongoc_cluster_run_command_monitored(struct fake_cluster *cluster,
     struct fake_command *command, struct fake_reply *reply, struct fake_error *error);
 FAKE_PUBLIC const char *mongoc_get_version(void);
+FAKE_PUBLIC bool mongoc_uri_get_option_as_bool(const char *uri, const char *option, bool fallback);
 
 /* How a send ends. */
 struct fake_outcome {
