@@ -209,13 +209,14 @@ $(FAKE_DRIVER:.so=-bare.so): $(call objects,tests/preload/fake/bare/*.c) \
 	$(call say,  link)$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F)
 
 # The program that uses it, not linked with it and linked with it.
-$(OUT)/tests/bin/host_dlopen: $(OBJ)/tests/programs/host_fake.o
+HOST := $(call objects,tests/programs/host_*.c)
+$(OUT)/tests/bin/host_dlopen: $(HOST)
 	@mkdir -p $(@D)
-	$(call say,  link)$(CC) -o $@ $< $(ALL_LDFLAGS) -ldl
+	$(call say,  link)$(CC) -o $@ $^ $(ALL_LDFLAGS) -ldl
 
-$(OUT)/tests/bin/host_linked: $(OBJ)/tests/programs/host_fake.o $(FAKE_DRIVER)
+$(OUT)/tests/bin/host_linked: $(HOST) $(FAKE_DRIVER)
 	@mkdir -p $(@D)
-	$(call say,  link)$(CC) -o $@ $< $(ALL_LDFLAGS) -Wl,--no-as-needed $(FAKE_DRIVER) -Wl,-rpath,'$$ORIGIN/..' -ldl
+	$(call say,  link)$(CC) -o $@ $(HOST) $(ALL_LDFLAGS) -Wl,--no-as-needed $(FAKE_DRIVER) -Wl,-rpath,'$$ORIGIN/..' -ldl
 
 # Programs that know nothing of mongobp, for tests, demo and benchmark.
 $(OUT)/tests/bin/%: $(OBJ)/tests/programs/%.o
