@@ -82,6 +82,8 @@ static bool play_preface(const char **step, struct fake_command *command)
             sets_errno = true;
         } else if (begins_with(step, "nest+")) {
             run_nested(command);
+        } else if (begins_with(step, "sleep+")) {
+            usleep(10000);
         } else if (begins_with(step, "fork+")) {
             fork_and_wait();
         } else {

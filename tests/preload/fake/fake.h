@@ -9,6 +9,7 @@
  *
  *   errno+  leaves errno at FAKE_ERRNO; otherwise it is not touched
  *   nest+   runs another command inside, in the same way; it fails like 462ro
+ *   sleep+  takes a hundredth of a second
  *   fork+   forks; both go on, the parent once its child has ended
  *
  * An outcome is one of
