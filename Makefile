@@ -171,10 +171,11 @@ $(OUT)/mongobp: $(COMMAND) $(COMMON)
 	$(call say,  link)$(CC) -o $@.new $^ $(ALL_LDFLAGS) -Wl,--as-needed -lrt
 	@mv $@.new $@
 
-# A suite is every file of its folder, with the common code linked in.
+# A suite is every file of its folder, with the common code linked in. The preload suite has the
+# shim's parts, too, but not the hooks: those it meets in programs.
 $(OUT)/tests/unit: $(call objects,tests/unit/*.c) $(COMMON) $(SUPPORT)
 $(OUT)/tests/preload: $(call objects,tests/preload/*.c) $(COMMON) $(SUPPORT) \
-  $(OBJ)/shim/driver/document.o $(OBJ)/shim/driver/reply.o
+  $(filter-out %/hooks.o,$(SHIM))
 $(OUT)/tests/integration: $(call objects,tests/integration/*.c) $(COMMON) $(SUPPORT)
 $(OUT)/tests/topology: $(call objects,tests/topology/*.c) $(COMMON) $(SUPPORT) \
   $(patsubst %,$(OBJ)/tests/integration/%.o,counters fixture reject sends watch)
@@ -193,7 +194,8 @@ $(SUITE_PROGRAMS):
 	@mkdir -p $(@D)
 	$(call say,  link)$(CC) -o $@ $(filter %.o,$^) $(ALL_LDFLAGS) \
 	  $(if $(filter %/spec,$@),,$(CRITERION_LIBS)) \
-	  $(if $(filter %/integration %/spec %/topology,$@),$(MONGOC_LIBS)) -lrt -ldl -lm
+	  $(if $(filter %/integration %/spec %/topology,$@),$(MONGOC_LIBS)) \
+	  $(if $(filter %/preload,$@),$(BSON_LIBS)) -lrt -ldl -lm
 
 # Stands in for libmongoc where no server is wanted; built twice, as two copies,
 # and once without libbson.
@@ -202,18 +204,19 @@ $(FAKE_DRIVER) $(FAKE_DRIVER:.so=-b.so): $(call objects,tests/preload/fake/*.c)
 	$(call say,  link)$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F) $(BSON_LIBS)
 
 $(FAKE_DRIVER:.so=-bare.so): $(call objects,tests/preload/fake/bare/*.c) \
-  $(filter-out %/reply.o,$(call objects,tests/preload/fake/*.c))
+  $(patsubst %,$(OBJ)/tests/preload/fake/%.o,driver entry)
 	@mkdir -p $(@D)
 	$(call say,  link)$(CC) -shared -o $@ $^ $(ALL_LDFLAGS) -Wl,-soname,$(@F)
 
 # The program that uses it, not linked with it and linked with it.
-$(OUT)/tests/bin/host_dlopen: $(OBJ)/tests/programs/host_fake.o
+HOST := $(call objects,tests/programs/host_*.c)
+$(OUT)/tests/bin/host_dlopen: $(HOST)
 	@mkdir -p $(@D)
-	$(call say,  link)$(CC) -o $@ $< $(ALL_LDFLAGS) -ldl
+	$(call say,  link)$(CC) -o $@ $^ $(ALL_LDFLAGS) -ldl
 
-$(OUT)/tests/bin/host_linked: $(OBJ)/tests/programs/host_fake.o $(FAKE_DRIVER)
+$(OUT)/tests/bin/host_linked: $(HOST) $(FAKE_DRIVER)
 	@mkdir -p $(@D)
-	$(call say,  link)$(CC) -o $@ $< $(ALL_LDFLAGS) -Wl,--no-as-needed $(FAKE_DRIVER) -Wl,-rpath,'$$ORIGIN/..' -ldl
+	$(call say,  link)$(CC) -o $@ $(HOST) $(ALL_LDFLAGS) -Wl,--no-as-needed $(FAKE_DRIVER) -Wl,-rpath,'$$ORIGIN/..' -ldl
 
 # Programs that know nothing of mongobp, for tests, demo and benchmark.
 $(OUT)/tests/bin/%: $(OBJ)/tests/programs/%.o

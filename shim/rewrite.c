@@ -114,7 +114,7 @@ void mbp_rewrite_time_limit(
 
 /* ---- the majority -------------------------------------------------------- */
 
-/* A small document in the making; too much for it is left out. */
+/* A small document in the making. */
 struct draft {
     uint8_t data[512];
     size_t length;
@@ -122,17 +122,22 @@ struct draft {
 
 static void add(struct draft *draft, const void *bytes, size_t length)
 {
-    if (draft->length + length < sizeof draft->data) {
-        memcpy(draft->data + draft->length, bytes, length);
-        draft->length += length;
-    }
+    memcpy(draft->data + draft->length, bytes, length);
+    draft->length += length;
 }
 
-static void add_field(struct draft *draft, const struct mbp_field *field)
+/* All of a field or, if it is too much, nothing; `reserved` bytes stay free. */
+static bool add_field(struct draft *draft, const struct mbp_field *field, size_t reserved)
 {
+    const size_t key_length = strlen(field->key) + 1;
+    const size_t room = sizeof draft->data - draft->length - reserved;
+    if (1 + key_length + field->value_length > room) {
+        return false;
+    }
     add(draft, &field->type, 1);
-    add(draft, field->key, strlen(field->key) + 1);
+    add(draft, field->key, key_length);
     add(draft, field->value, field->value_length);
+    return true;
 }
 
 static void finish(struct draft *draft)
@@ -149,6 +154,7 @@ static void draft_concern(struct draft *draft, const struct mbp_document *old)
 {
     static const char majority[] = "\2w\0\11\0\0\0majority";
     static const char ten_seconds[] = "\20wtimeout\0\20\47\0"; /* and the zero that ends it */
+    const size_t reserved = sizeof ten_seconds + 1;            /* for the end, too */
     struct mbp_field field;
     size_t position = 0;
     bool has_time_limit = false;
@@ -161,8 +167,8 @@ static void draft_concern(struct draft *draft, const struct mbp_document *old)
             (is_time_limit && (!mbp_field_as_integer(&field, &value) || value <= 0))) {
             continue;
         }
-        has_time_limit = has_time_limit || is_time_limit;
-        add_field(draft, &field);
+        const bool added = add_field(draft, &field, reserved);
+        has_time_limit = has_time_limit || (is_time_limit && added);
     }
     if (!has_time_limit) {
         add(draft, ten_seconds, sizeof ten_seconds);

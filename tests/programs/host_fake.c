@@ -9,23 +9,25 @@
  *   library:PATH                   dlopen of something else, for all to see
  *   version:D:TEXT                 what the copy calls itself
  *   run:D:SCRIPT[:LETTERS]         a command; r: no reply, e: no error wanted,
- *                                  2: from a second call site, j: by a jump
+ *                                  2: from a second call site, j: by a jump,
+ *                                  W, R: a write, a read that the driver retries
+ *                                  once, L: in its own loop, N: there, but never
+ *                                  to be retried
  *   sends:D                        how many sends the copy has seen
  *   threads:D:COUNT:EACH:SCRIPT    commands in several threads at once
  *   storm:D:COUNT:FORKS:SCRIPT     commands in threads while the program forks
  *   fork                           the child does all that follows, then the parent
- *   close2                         closes standard error
- *   socket2:inet|unix              makes it a socket
- *   pipe2:gone|full                makes it a pipe whose reader has gone or sleeps
- *   heard2                         how much has been written to that socket
+ *   hello:D:FUNCTION:OWN           the first message of a connection, see fake_hello
+ *   connect:D:FUNCTION:SCRIPT      a connection, see fake_connect
+ *
+ * and those of host_stderr.h.
  *
  * One source, two programs: one linked with the fake driver, one not.
  */
+#include "host_stderr.h"
 #include "tests/preload/fake/fake.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -33,7 +35,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,9 +52,7 @@ static struct driver {
 #undef X
 } drivers[26];
 
-static int socket_end = -1;
-
-__attribute__((format(printf, 1, 2))) static _Noreturn void give_up(const char *format, ...)
+_Noreturn void give_up(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -115,6 +114,8 @@ static struct fake_command new_command(const char *script)
     enum { SINGLE_SERVER = 4 };
     static const uint32_t server_id = 1;
     static const struct fake_stream stream = {.topology = SINGLE_SERVER, .server = &server_id};
+    static _Atomic int64_t operations;
+    const int64_t operation = ++operations;
     return (struct fake_command){
         .database = "database-secret",
         .body = &body,
@@ -122,7 +123,30 @@ static struct fake_command new_command(const char *script)
         .script = script,
         .stream = &stream,
         .later_stream = &stream,
+        .operation_id = operation,
+        .later_operation_id = operation,
     };
+}
+
+static fake_way *way_of(const struct driver *driver, const char *letters)
+{
+    const struct {
+        char letter;
+        fake_way *way;
+    } ways[] = {
+        {'2', driver->fake_run_elsewhere},
+        {'j', driver->fake_run_by_jump},
+        {'W', driver->fake_run_write},
+        {'R', driver->fake_run_read},
+        {'L', driver->fake_run_loop},
+        {'N', driver->fake_run_loop_once},
+    };
+    for (unsigned i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        if (strchr(letters, ways[i].letter)) {
+            return ways[i].way;
+        }
+    }
+    return driver->fake_run;
 }
 
 static void run(char letter, const char *script, const char *how)
@@ -137,14 +161,14 @@ static void run(char letter, const char *script, const char *how)
     char text[256] = "";
 
     errno = ERRNO_BEFORE;
-    const bool ok =
-        strchr(how, '2')   ? driver->fake_run_elsewhere(&command, wanted_reply, wanted_error)
-        : strchr(how, 'j') ? driver->fake_run_by_jump(&command, wanted_reply, wanted_error)
-                           : driver->fake_run(&command, wanted_reply, wanted_error);
+    const bool ok = way_of(driver, how)(&command, wanted_reply, wanted_error);
     const int errno_after = errno;
     printf("%c %s sends=%u", letter, ok ? "ok" : "failed", command.sends);
     if (command.nested_sends) {
         printf(" nested=%u", command.nested_sends);
+    }
+    if (command.seen_overload) {
+        printf(" overload=seen");
     }
     if (errno_after != ERRNO_BEFORE) {
         printf(" errno=%s", errno_after == FAKE_ERRNO ? "fake" : strerror(errno_after));
@@ -266,63 +290,16 @@ static void fork_here(void)
     printf("parent, child ended with %d\n", status);
 }
 
-static void make_inet_pair(int ends[2])
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    const int listener = socket(AF_INET, SOCK_STREAM, 0);
-    ends[0] = socket(AF_INET, SOCK_STREAM, 0);
-    if (bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 1) != 0 ||
-        getsockname(listener, (struct sockaddr *)&address, &length) != 0 ||
-        connect(ends[0], (struct sockaddr *)&address, length) != 0) {
-        give_up("no socket");
-    }
-    ends[1] = accept(listener, NULL, NULL);
-    close(listener);
-}
-
-static void make_stderr_a_socket(const char *family)
-{
-    int ends[2];
-    if (strcmp(family, "inet") == 0) {
-        make_inet_pair(ends);
-    } else if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) {
-        give_up("no socket");
-    }
-    dup2(ends[0], STDERR_FILENO);
-    close(ends[0]);
-    socket_end = ends[1];
-}
-
-static void make_stderr_a_pipe(const char *reader)
-{
-    int ends[2];
-    if (pipe(ends) != 0) {
-        give_up("no pipe");
-    }
-    dup2(ends[1], STDERR_FILENO);
-    if (strcmp(reader, "gone") == 0) {
-        close(ends[0]);
-    } else {
-        const int flags = fcntl(ends[1], F_GETFL);
-        fcntl(ends[1], F_SETFL, flags | O_NONBLOCK);
-        while (write(ends[1], "x", 1) == 1) {
-        }
-        fcntl(ends[1], F_SETFL, flags);
-    }
-    close(ends[1]);
-}
-
-static void print_heard(void)
-{
-    char bytes[4096];
-    const ssize_t length = recv(socket_end, bytes, sizeof bytes, MSG_DONTWAIT);
-    printf("heard %zd bytes\n", length < 0 ? 0 : length);
-}
-
 static unsigned number_of(const char *text)
 {
     return (unsigned)strtoul(text, NULL, 10);
+}
+
+static void print_text(char letter, fake_telling *function, const char *how, const char *script)
+{
+    char text[1024] = "";
+    function(how, script, text, sizeof text);
+    printf("%c %s\n", letter, text);
 }
 
 static void act(char *action)
@@ -353,15 +330,11 @@ static void act(char *action)
         run_storm(letter, number_of(words[2]), number_of(words[3]), words[4]);
     } else if (strcmp(verb, "fork") == 0) {
         fork_here();
-    } else if (strcmp(verb, "close2") == 0) {
-        close(STDERR_FILENO);
-    } else if (strcmp(verb, "socket2") == 0) {
-        make_stderr_a_socket(words[1]);
-    } else if (strcmp(verb, "pipe2") == 0) {
-        make_stderr_a_pipe(words[1]);
-    } else if (strcmp(verb, "heard2") == 0) {
-        print_heard();
-    } else {
+    } else if (strcmp(verb, "hello") == 0) {
+        print_text(letter, driver_of(words[1])->fake_hello, words[2], words[3]);
+    } else if (strcmp(verb, "connect") == 0) {
+        print_text(letter, driver_of(words[1])->fake_connect, words[2], words[3]);
+    } else if (!host_stderr_act(verb, words[1])) {
         give_up("what is \"%s\"?", verb);
     }
 }

@@ -30,6 +30,7 @@ const char *fake_label(char letter)
     return letter == 'r'   ? "RetryableError"
            : letter == 'o' ? "SystemOverloadedError"
            : letter == 'n' ? "NoWritesPerformed"
+           : letter == 'w' ? "RetryableWriteError"
                            : NULL;
 }
 
@@ -49,11 +50,17 @@ static bool begins_with(const char **text, const char *prefix)
     return found;
 }
 
+bool fake_finds_server(const struct fake_command *command)
+{
+    const char *step = step_of(command->script, command->sends + 1);
+    return !begins_with(&step, "gone");
+}
+
 static void run_nested(struct fake_command *command)
 {
     struct fake_command nested = {.name = "nested", .script = "462ro"};
     struct fake_reply reply;
-    fake_run(&nested, &reply, NULL);
+    (command->way ? command->way : fake_run)(&nested, &reply, NULL);
     fake_release(&reply);
     command->nested_sends += nested.sends;
 }
@@ -75,6 +82,8 @@ static bool play_preface(const char **step, struct fake_command *command)
             sets_errno = true;
         } else if (begins_with(step, "nest+")) {
             run_nested(command);
+        } else if (begins_with(step, "sleep+")) {
+            usleep(10000);
         } else if (begins_with(step, "fork+")) {
             fork_and_wait();
         } else {

@@ -6,14 +6,14 @@
 
 #include <stdatomic.h>
 
-static struct fake_cluster cluster = {.uri = "mongodb://user:uri-secret@localhost/"};
+struct fake_cluster fake_cluster = {.uri = "mongodb://user:uri-secret@localhost/"};
 
 /* Something left to do after the call: without it, it would be a jump. */
 static _Atomic unsigned returns;
 
 bool fake_run(struct fake_command *command, struct fake_reply *reply, struct fake_error *error)
 {
-    const bool ok = mongoc_cluster_run_command_monitored(&cluster, command, reply, error);
+    const bool ok = mongoc_cluster_run_command_monitored(&fake_cluster, command, reply, error);
     atomic_fetch_add(&returns, 1);
     return ok;
 }
@@ -21,7 +21,7 @@ bool fake_run(struct fake_command *command, struct fake_reply *reply, struct fak
 bool fake_run_elsewhere(
     struct fake_command *command, struct fake_reply *reply, struct fake_error *error)
 {
-    const bool ok = mongoc_cluster_run_command_monitored(&cluster, command, reply, error);
+    const bool ok = mongoc_cluster_run_command_monitored(&fake_cluster, command, reply, error);
     atomic_fetch_sub(&returns, 1);
     return ok;
 }
@@ -29,5 +29,5 @@ bool fake_run_elsewhere(
 bool fake_run_by_jump(
     struct fake_command *command, struct fake_reply *reply, struct fake_error *error)
 {
-    return mongoc_cluster_run_command_monitored(&cluster, command, reply, error);
+    return mongoc_cluster_run_command_monitored(&fake_cluster, command, reply, error);
 }

@@ -8,7 +8,8 @@
  * step goes on for ever. A step is an outcome with any of these before it:
  *
  *   errno+  leaves errno at FAKE_ERRNO; otherwise it is not touched
- *   nest+   runs another command inside, which fails like 462ro
+ *   nest+   runs another command inside, in the same way; it fails like 462ro
+ *   sleep+  takes a hundredth of a second
  *   fork+   forks; both go on, the parent once its child has ended
  *
  * An outcome is one of
@@ -17,7 +18,10 @@
  *   empty   success with an empty reply, as for write concern 0
  *   blank   failure with an empty reply, as for a broken connection
  *   462ron  failure with that code, none if it is 0, and labels by letter:
- *           RetryableError, SystemOverloadedError, NoWritesPerformed
+ *           RetryableError, SystemOverloadedError, NoWritesPerformed,
+ *           RetryableWriteError (w)
+ *   gone    never comes to pass: where the driver wants to send this, by a
+ *           retry of its own, it finds no server
  */
 #ifndef MBP_FAKE_DRIVER_H
 #define MBP_FAKE_DRIVER_H
@@ -41,6 +45,12 @@ struct fake_stream {
     const uint32_t *server;
 };
 
+struct fake_command;
+struct fake_reply;
+struct fake_error;
+typedef bool fake_way(struct fake_command *, struct fake_reply *, struct fake_error *);
+typedef void fake_telling(const char *how, const char *script, char *text, size_t size);
+
 /* Has what mongoc_cmd_t has in the places of every version that is known. */
 struct fake_command {
     const char *database;
@@ -56,6 +66,8 @@ struct fake_command {
     void *unused_too[2];
     const struct fake_stream *later_stream; /* since 1.27 */
     int64_t later_operation_id;
+    fake_way *way;      /* of running it, for what runs inside */
+    bool seen_overload; /* by the program, when it asks the driver for the label */
 };
 
 /* bson_t and bson_error_t, for programs that know no libbson. */
@@ -80,6 +92,21 @@ struct fake_error {
     X(bool, fake_run_elsewhere, (struct fake_command *, struct fake_reply *, struct fake_error *)) \
     /* The same by a jump: the hooked function returns straight to the program. */                 \
     X(bool, fake_run_by_jump, (struct fake_command *, struct fake_reply *, struct fake_error *))   \
+    /* A write, a read that drivers up to 2.2 retry by themselves, once. The reply is a must. */   \
+    X(bool, fake_run_write, (struct fake_command *, struct fake_reply *, struct fake_error *))     \
+    X(bool, fake_run_read, (struct fake_command *, struct fake_reply *, struct fake_error *))      \
+    /* A write in the loop of 2.3 and later, and one that is never to be retried. The same. */     \
+    X(bool, fake_run_loop, (struct fake_command *, struct fake_reply *, struct fake_error *))      \
+    X(bool, fake_run_loop_once, (struct fake_command *, struct fake_reply *, struct fake_error *)) \
+    /* Has a message made with which a connection begins, by a function (dup, handshake, */        \
+    /* ismaster, async-new, async-open), twice; tells what is in it. `own` is what the driver */   \
+    /* puts there by itself: true, 2, nothing, or no-client for a message without `client`. */     \
+    X(void, fake_hello, (const char *how, const char *own, char *text, size_t size))               \
+    /* Connects by a function (reads, writes, aggregate, server, server-as-is; with -silent: */    \
+    /* neither reply nor error wanted), with the parameters of the version; tells how it went. */  \
+    /* A step of the script is ok or DOMAIN/CODE/MESSAGE. Whether a server cools down was */       \
+    /* asked in each try and once after them: 1 is yes. */                                         \
+    X(void, fake_connect, (const char *how, const char *script, char *text, size_t size))          \
     /* How many sends this copy of the driver has seen. */                                         \
     X(unsigned, fake_sends, (void))                                                                \
     X(void, fake_set_version, (const char *version))                                               \
