@@ -210,6 +210,7 @@ bool mbp_detour_take(struct mbp_detour *detour, const struct mbp_call *call, boo
     if (mbp_thread.avoid_count < MBP_AVOID_MOST) {
         mbp_thread.avoid[mbp_thread.avoid_count++] = mbp_server_stream_id(*stream_of(call));
     }
+    detour->searched = true;
     const uint32_t server = select_other(&functions, call);
     if (server && go_to(detour, call, &functions, server, NULL, &ignored)) {
         return true;
@@ -243,13 +244,37 @@ static int64_t cursor_of_command(const struct mbp_call *call)
     return 0;
 }
 
-bool mbp_detour_follow_cursor(struct mbp_detour *detour, struct mbp_call *call)
+/* The driver sends the messages of a bulk through one connection, and learns of
+ * its end only from one that fails. */
+static bool replace_lost(
+    struct mbp_detour *detour, const struct mbp_call *call, const struct functions *functions)
+{
+    if (functions->mongoc_cluster_stream_valid(call->cluster, *stream_of(call))) {
+        return true; /* another stream in the same place */
+    }
+    detour->searched = true;
+    const uint32_t server = select_with(functions, call, NULL);
+    return go_to(detour, call, functions, server ? server : mbp_server_stream_id(*stream_of(call)),
+        call->reply, call->error);
+}
+
+bool mbp_detour_is_due(void)
+{
+    return mbp_thread.lost_stream || mbp_moved_cursors_exist();
+}
+
+bool mbp_detour_begin(struct mbp_detour *detour, struct mbp_call *call)
 {
     struct functions functions;
+    const void *lost = mbp_thread.lost_stream;
+    mbp_thread.lost_stream = NULL;
     if (!call->binding->layout) {
         return true;
     }
     mbp_call_look_into(call);
+    if (lost && lost == *stream_of(call)) {
+        return !look_up(call, &functions) || replace_lost(detour, call, &functions);
+    }
     const int64_t cursor = cursor_of_command(call);
     const uint32_t server = cursor ? mbp_moved_cursors_find(call->cluster, cursor) : 0;
     return server == 0 || !look_up(call, &functions) ||
@@ -285,4 +310,8 @@ void mbp_detour_end(struct mbp_detour *detour, const struct mbp_call *call, bool
         mbp_moved_cursors_add(call->cluster, given, server);
     }
     use_drivers_stream(detour, call, &functions);
+    if (detour->searched &&
+        !functions.mongoc_cluster_stream_valid(call->cluster, detour->drivers_stream)) {
+        mbp_thread.lost_stream = detour->drivers_stream;
+    }
 }

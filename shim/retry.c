@@ -7,7 +7,6 @@
 #include "shim/call.h"
 #include "shim/detour.h"
 #include "shim/driver/reply.h"
-#include "shim/moved_cursors.h"
 #include "shim/purpose.h"
 #include "shim/rewrite.h"
 #include "shim/unfinished.h"
@@ -232,8 +231,8 @@ static __attribute__((cold, noinline)) bool run_unusual(
         mbp_slot_count(engine->slot, MBP_COUNT_driver_retries, 1);
     }
     bool ok = false;
-    /* If the cursor's server can't be reached, reply and error say so. */
-    if (!mbp_moved_cursors_exist() || mbp_detour_follow_cursor(&changes.detour, call)) {
+    /* If there is no way to the right server, reply and error say so. */
+    if (!mbp_detour_is_due() || mbp_detour_begin(&changes.detour, call)) {
         ok = mbp_call_send(call);
         ok = finish(engine, call, &operation, &changes, ok, now_ms);
         mbp_detour_end(&changes.detour, call, ok);
@@ -263,7 +262,7 @@ bool mbp_retry_run_command(const struct mbp_binding *binding, struct mbp_cluster
         return mbp_budget_run_command(engine, &call, reply);
     }
     mbp_thread.selection_is_over = true;
-    if (!reply || mbp_thread.unfinished.cluster || mbp_moved_cursors_exist()) {
+    if (!reply || mbp_thread.unfinished.cluster || mbp_detour_is_due()) {
         return run_unusual(engine, &call, !reply);
     }
     const uint64_t sent_ms = mbp_coarse_clock_ms();

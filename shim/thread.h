@@ -42,6 +42,7 @@ struct mbp_thread {
     bool selection_is_over; /* a command was sent since */
     enum mbp_purpose purpose;
     struct mbp_unfinished unfinished;
+    const void *lost_stream; /* the driver still has it; its connection is gone */
     struct mbp_round *round;
     uint32_t avoid[MBP_AVOID_MOST]; /* ids of servers that are overloaded */
     unsigned avoid_count;
