@@ -270,10 +270,21 @@ void *mongoc_async_cmd_new(uintptr_t async, void *stream, uintptr_t a3, uintptr_
 
 /* ---- finding a server and connecting to it ------------------------------- */
 
+/* What happens inside a command is about another one. */
 static void note_choice(void)
 {
-    mbp_thread.server_was_chosen = true;
-    mbp_thread.selection_is_over = false;
+    if (!mbp_thread.inside) {
+        mbp_thread.server_was_chosen = true;
+        mbp_thread.selection_is_over = false;
+    }
+}
+
+static void note_named_server(void)
+{
+    if (!mbp_thread.inside && mbp_thread.selection_is_over) { /* not chosen just now */
+        mbp_thread.server_was_chosen = false;
+        mbp_thread.selection_is_over = false;
+    }
 }
 
 static bool may_try_again(const struct mbp_binding *binding)
@@ -312,9 +323,8 @@ void *mongoc_cluster_stream_for_server(PARAMETERS)
     const uintptr_t arguments[MBP_CONNECT_PARAMETERS] = ARGUMENTS;
     const bool reconnect_ok = (bool)(a3 & 1);
     BIND(mongoc_cluster_stream_for_server);
-    if (mbp_thread.selection_is_over) { /* a server that was not chosen just now */
-        mbp_thread.server_was_chosen = false;
-        mbp_thread.selection_is_over = false;
+    if (reconnect_ok) { /* otherwise the driver only asks for what it has */
+        note_named_server();
     }
     if (reconnect_ok && may_try_again(binding)) {
         return mbp_connect(binding, arguments, REPLY, ERROR);
@@ -329,7 +339,8 @@ void mongoc_topology_description_suitable_servers(
     if (binding->real) {
         REAL(mbp_suitable_servers)(set, a2, a3, a4, a5, a6, a7);
     }
-    if (mbp_thread.avoid_count > 0 && binding->usable && binding->layout) {
+    /* The ids mean something to the client alone whose command is being retried. */
+    if (mbp_thread.selecting && mbp_thread.avoid_count > 0 && binding->usable && binding->layout) {
         mbp_servers_drop(binding->layout, set, mbp_thread.avoid, mbp_thread.avoid_count);
     }
 }
