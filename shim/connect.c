@@ -92,7 +92,7 @@ void *mbp_connect(const struct mbp_binding *binding,
         mbp_thread.connecting = false;
         driver_errno = errno;
     }
-    if (stream) {
+    if (stream || !was_turned_away(why)) { /* the server had room */
         mbp_engine_refund(engine);
     }
     errno = driver_errno;

@@ -163,7 +163,8 @@ static bool retry_loop(const struct mbp_engine *engine, const struct mbp_call *c
         put_aside(call, &attempt, &kept);
         mbp_sleep_until_ms(attempt.now_ms + verdict.delay_ms);
         if (!prepare_retry(engine, call, &attempt, &verdict, changes)) {
-            bring_back(call, &kept); /* there is at least this one */
+            mbp_engine_refund(engine); /* the retry was never begun */
+            bring_back(call, &kept);   /* there is at least this one */
             break;
         }
         errno = driver_errno;
