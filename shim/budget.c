@@ -93,9 +93,11 @@ bool mbp_budget_run_command(
             mbp_slot_count(engine->slot, MBP_COUNT_driver_retries, 1);
         }
         round->paid_ahead = false;
-        mbp_call_look_into(call);
-        mbp_rewrite_time_limit(
-            &rewrite, call, mbp_time_limit_ms(call, round->sent_ms), mbp_clock_ms());
+        if (!engine->observe) {
+            mbp_call_look_into(call);
+            mbp_rewrite_time_limit(
+                &rewrite, call, mbp_time_limit_ms(call, round->sent_ms), mbp_clock_ms());
+        }
     }
     const bool ok = mbp_call_send(call);
     const int driver_errno = errno;
