@@ -3,6 +3,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/process.h"
+#include "shim/clusters.h"
 #include "shim/thread.h"
 
 #include <errno.h>
@@ -57,6 +58,19 @@ static bool wait_for_another_try(
     return verdict.retry;
 }
 
+/* The program's time to find a server does not begin anew with each try. */
+static struct mbp_operation begin(
+    const struct mbp_engine *engine, const struct mbp_cluster *cluster, uint64_t begun_ms)
+{
+    struct mbp_operation operation = mbp_engine_begin(engine, begun_ms);
+    const uint32_t timeout_ms = mbp_clusters_find(cluster).selection_timeout_ms;
+    if (timeout_ms &&
+        (operation.deadline_ms == 0 || begun_ms + timeout_ms < operation.deadline_ms)) {
+        operation.deadline_ms = begun_ms + timeout_ms;
+    }
+    return operation;
+}
+
 void *mbp_connect(const struct mbp_binding *binding,
     uintptr_t const arguments[MBP_CONNECT_PARAMETERS], unsigned reply, unsigned error)
 {
@@ -67,6 +81,7 @@ void *mbp_connect(const struct mbp_binding *binding,
         own_arguments[error] = (uintptr_t)&own_error;
     }
     const struct mbp_error *why = (const struct mbp_error *)own_arguments[error];
+    const uint64_t begun_ms = mbp_coarse_clock_ms();
     void *stream = mbp_connect_once(binding, own_arguments);
     if (stream || !was_turned_away(why)) {
         return stream;
@@ -79,7 +94,8 @@ void *mbp_connect(const struct mbp_binding *binding,
         return NULL;
     }
     mbp_driver_look_up(&driver, binding->real);
-    struct mbp_operation operation = mbp_engine_begin(engine, mbp_clock_ms());
+    struct mbp_operation operation =
+        begin(engine, (const struct mbp_cluster *)arguments[0], begun_ms);
     int driver_errno = errno;
     while (!stream && was_turned_away(why) &&
            wait_for_another_try(engine, &operation, mbp_clock_ms())) {

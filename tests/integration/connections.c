@@ -6,6 +6,8 @@
  */
 #include "behind_proxy.h"
 
+#include "common/clock.h"
+
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <netinet/in.h>
@@ -17,7 +19,8 @@
 
 #define TURNED_AWAY "connection_overloads"
 
-TestSuite(connections, .init = fixture_settings_for_any_driver, .fini = behind_proxy_end, .timeout = 120);
+TestSuite(
+    connections, .init = fixture_settings_for_any_driver, .fini = behind_proxy_end, .timeout = 120);
 
 static void succeeds_in_the_end(enum proxy_manner manner)
 {
@@ -133,6 +136,24 @@ Test(connections, closed_for_a_client_of_a_pool)
     mongoc_client_pool_push(pool, second);
     mongoc_client_pool_destroy(pool);
     bson_destroy(ping);
+}
+
+/* How long a client looks for a server is the program's to say: the retries
+ * fit into this time. */
+Test(connections, time_to_select_a_server_is_kept)
+{
+    bson_error_t error = {0};
+    behind_proxy_connect("&serverSelectionTimeoutMS=1000&connectTimeoutMS=300");
+    proxy_turn_away(proxy, PROXY_IS_SILENT, 1000);
+    const uint64_t begun_ms = mbp_clock_ms();
+
+    cr_expect_not(insert_number(1, NULL, &error));
+
+    const uint64_t taken_ms = mbp_clock_ms() - begun_ms;
+    cr_expect_eq(error.domain, MONGOC_ERROR_SERVER_SELECTION, "%s", error.message);
+    cr_expect_lt(taken_ms, 2000);
+    cr_expect_gt(proxy_connection_count(proxy), 1);
+    cr_expect_eq(counters_now().refused_deadline, 1);
 }
 
 /* Pings the URI in vain; returns how many tries to connect followed the first. */
