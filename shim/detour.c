@@ -81,10 +81,7 @@ static enum mode read_mode(const struct mbp_call *call, struct mbp_document *pre
 static void *build_read_prefs(
     const struct functions *functions, enum mode mode, const struct mbp_document *preference)
 {
-    /* The primary is to be avoided when this is asked, so the secondaries are
-     * what is preferred now. */
-    void *prefs =
-        functions->mongoc_read_prefs_new(mode == PRIMARY_PREFERRED ? SECONDARY_PREFERRED : mode);
+    void *prefs = functions->mongoc_read_prefs_new(mode);
     struct mbp_field field;
     struct mbp_bson tags;
     int64_t seconds = 0;
@@ -151,6 +148,17 @@ static uint32_t select_with(
     return id;
 }
 
+/* A member of a replica set. Preferences that any member satisfies never have
+ * the driver wait for one. */
+static uint32_t select_member(const struct functions *functions, const struct mbp_call *call,
+    enum mode mode, const struct mbp_document *preference)
+{
+    void *prefs = build_read_prefs(functions, mode, preference);
+    const uint32_t server = select_with(functions, call, prefs);
+    functions->mongoc_read_prefs_destroy(prefs);
+    return server;
+}
+
 /* A server to try next, 0 if there is none but those to avoid. */
 static uint32_t select_other(const struct functions *functions, const struct mbp_call *call)
 {
@@ -160,11 +168,11 @@ static uint32_t select_other(const struct functions *functions, const struct mbp
     } else {
         struct mbp_document preference;
         const enum mode mode = read_mode(call, &preference);
-        void *prefs = build_read_prefs(functions, mode, &preference);
-        server = select_with(functions, call, prefs);
-        functions->mongoc_read_prefs_destroy(prefs);
+        /* A primary that is preferred is to be avoided when this is asked. */
+        server = select_member(
+            functions, call, mode == PRIMARY_PREFERRED ? SECONDARY_PREFERRED : mode, &preference);
         if ((server == 0 || is_avoided(server)) && mode == SECONDARY_PREFERRED) {
-            server = select_with(functions, call, NULL);
+            server = select_member(functions, call, PRIMARY_PREFERRED, &preference);
         }
     }
     return is_avoided(server) ? 0 : server;
