@@ -104,11 +104,16 @@ bool mbp_detour_allowed(const struct mbp_call *call)
     if (!call->binding->layout || !mbp_clusters_find(call->cluster).client ||
         mbp_call_has(call, "autocommit") || mbp_call_is(call, "getMore") ||
         mbp_call_is(call, "killCursors") || mbp_call_is(call, "endSessions") ||
-        mbp_call_has(call, "exhaustAllowed") || !mbp_moved_cursors_have_room()) {
+        !mbp_moved_cursors_have_room()) {
         return false;
     }
     if (!mbp_thread.server_was_chosen) {
         return false; /* the program named the server */
+    }
+    if (mbp_command_is_exhaust(call->binding->layout, call->command)) {
+        /* To stop it the driver closes the connection of the server it knows of;
+         * the other's would go on giving batches for replies. */
+        return false;
     }
     switch (mbp_server_stream_topology(*stream_of(call))) {
     case MBP_TOPOLOGY_SHARDED:
