@@ -174,6 +174,7 @@ static bool retry_loop(const struct mbp_engine *engine, const struct mbp_call *c
     if (kept.held) {
         call->driver.bson_destroy(&kept.reply);
     }
+    mbp_rewrite_end(&changes->rewrite, call);
     if (!ok) {
         mbp_unfinished_note(call, operation, overloaded, used_up);
     }
@@ -194,9 +195,7 @@ static bool retry(const struct mbp_engine *engine, struct mbp_call *call,
         !mbp_purpose_may_retry(purpose, &facts) || mbp_call_is(call, "endSessions");
     changes->time_limit_ms = mbp_time_limit_ms(call, sent_ms);
     operation->deadline_ms = earlier_deadline(operation->deadline_ms, changes->time_limit_ms);
-    const bool ok = retry_loop(engine, call, operation, changes);
-    mbp_rewrite_end(&changes->rewrite, call);
-    return ok;
+    return retry_loop(engine, call, operation, changes);
 }
 
 /* Everything but a first attempt that succeeds with a reply for the caller. */

@@ -16,16 +16,21 @@ enum mbp_purpose {
     MBP_PURPOSE_ANY, /* a command of the program's own making */
 };
 
+enum mbp_transaction_end { MBP_NO_END, MBP_COMMIT, MBP_ABORT };
+
 /* A failed command that the driver may send once more by itself. */
 struct mbp_unfinished {
     const struct mbp_cluster *cluster;
     const struct mbp_command *command;
     const struct mbp_bson *document;
     int64_t operation_id;
+    int64_t transaction_number; /* -1: none */
     struct mbp_operation operation;
-    bool overloaded;     /* an overload error was among its errors */
-    bool used_up;        /* its retries were refused: nobody is to retry it */
-    bool driver_retries; /* the driver has decided to */
+    enum mbp_transaction_end end;
+    bool driver_may_retry; /* the driver asks more often than it retries */
+    bool overloaded;       /* an overload error was among its errors */
+    bool used_up;          /* its retries were refused: nobody is to retry it */
+    bool driver_retries;   /* the driver has decided to */
 };
 
 struct mbp_round; /* see budget.h */

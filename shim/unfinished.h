@@ -11,7 +11,7 @@
 
 /* If this call is the driver's retry of the command that failed last on this
  * thread, true, and `operation` is what that one came to. */
-bool mbp_unfinished_resume(const struct mbp_call *call, struct mbp_operation *operation);
+bool mbp_unfinished_resume(struct mbp_call *call, struct mbp_operation *operation);
 
 /* The command failed for good as far as we are concerned. `used_up`: its
  * retries were refused, so the driver's would be one too many. */
