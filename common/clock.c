@@ -1,23 +1,22 @@
 #include "clock.h"
 
 #include <errno.h>
-#include <time.h>
+
+uint64_t mbp_noted_ms(const struct timespec *time)
+{
+    return (uint64_t)time->tv_sec * 1000 + (uint64_t)time->tv_nsec / 1000000;
+}
 
 static uint64_t read_ms(clockid_t clock)
 {
     struct timespec now = {0};
     clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return mbp_noted_ms(&now);
 }
 
 uint64_t mbp_clock_ms(void)
 {
     return read_ms(CLOCK_MONOTONIC);
-}
-
-uint64_t mbp_coarse_clock_ms(void)
-{
-    return read_ms(CLOCK_MONOTONIC_COARSE);
 }
 
 uint64_t mbp_wall_clock_ms(void)

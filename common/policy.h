@@ -58,6 +58,7 @@ struct mbp_operation {
     uint32_t retries;     /* begun so far, the driver's own among them */
     bool paid;            /* the latest retry cost a token, which may come back */
     bool switched_off;    /* the program asked the driver for no retries */
+    bool continued;       /* the driver has made its own retry, and makes no other */
     uint64_t deadline_ms; /* on the clock of mbp_attempt.now_ms; 0: none */
 };
 

@@ -84,7 +84,9 @@ bool mbp_budget_run_command(
     struct mbp_rewrite rewrite = {.in_use = false};
     round->refused = false;
     if (round->sends++ == 0) {
-        round->sent_ms = mbp_coarse_clock_ms();
+        struct timespec now;
+        mbp_note_time(&now);
+        round->sent_ms = mbp_noted_ms(&now);
         round->operation.deadline_ms = mbp_policy_deadline_ms(engine->policy, round->sent_ms);
     } else {
         if (!round->paid_ahead) {
@@ -93,9 +95,11 @@ bool mbp_budget_run_command(
             mbp_slot_count(engine->slot, MBP_COUNT_driver_retries, 1);
         }
         round->paid_ahead = false;
-        mbp_call_look_into(call);
-        mbp_rewrite_time_limit(
-            &rewrite, call, mbp_time_limit_ms(call, round->sent_ms), mbp_clock_ms());
+        if (!engine->observe) {
+            mbp_call_look_into(call);
+            mbp_rewrite_time_limit(
+                &rewrite, call, mbp_time_limit_ms(call, round->sent_ms), mbp_clock_ms());
+        }
     }
     const bool ok = mbp_call_send(call);
     const int driver_errno = errno;

@@ -47,13 +47,19 @@ static struct mbp_cluster_facts examine(
     const struct mbp_binding *binding, const void *uri, void *client)
 {
     typedef bool get_bool(const void *uri, const char *option, bool fallback);
+    typedef int32_t get_number(const void *uri, const char *option, int32_t fallback);
+    enum { DEFAULT_SELECTION_TIMEOUT_MS = 30000 };
     struct mbp_scope scope = mbp_scope_open((const void *)binding->real);
     get_bool *option = (get_bool *)mbp_scope_find(&scope, "mongoc_uri_get_option_as_bool");
+    get_number *number = (get_number *)mbp_scope_find(&scope, "mongoc_uri_get_option_as_int32");
     mbp_scope_close(&scope);
+    const int32_t timeout_ms =
+        number ? number(uri, "serverselectiontimeoutms", DEFAULT_SELECTION_TIMEOUT_MS) : 0;
     return (struct mbp_cluster_facts){
         .client = client,
         .retry_reads = !option || option(uri, "retryreads", true),
         .retry_writes = !option || option(uri, "retrywrites", true),
+        .selection_timeout_ms = timeout_ms > 0 ? (uint32_t)timeout_ms : 0,
     };
 }
 

@@ -10,6 +10,7 @@
 struct mbp_cluster_facts {
     void *client; /* NULL: not known */
     bool retry_reads, retry_writes;
+    uint32_t selection_timeout_ms; /* to find a server and connect to it; 0: not known */
 };
 
 void mbp_clusters_add(const struct mbp_binding *binding, const struct mbp_cluster *cluster,

@@ -3,12 +3,13 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/process.h"
+#include "shim/clusters.h"
 #include "shim/thread.h"
 
 #include <errno.h>
 #include <string.h>
 
-static void *connect_once(
+void *mbp_connect_once(
     const struct mbp_binding *binding, uintptr_t const arguments[MBP_CONNECT_PARAMETERS])
 {
     return ((mbp_stream_for *)binding->real)(arguments[0], arguments[1], arguments[2], arguments[3],
@@ -57,6 +58,19 @@ static bool wait_for_another_try(
     return verdict.retry;
 }
 
+/* The program's time to find a server does not begin anew with each try: all of
+ * them together take no longer than one more search for a server may take. */
+static struct mbp_operation begin(
+    const struct mbp_engine *engine, const struct mbp_cluster *cluster, uint64_t now_ms)
+{
+    struct mbp_operation operation = mbp_engine_begin(engine, now_ms);
+    const uint32_t timeout_ms = mbp_clusters_find(cluster).selection_timeout_ms;
+    if (timeout_ms && (operation.deadline_ms == 0 || now_ms + timeout_ms < operation.deadline_ms)) {
+        operation.deadline_ms = now_ms + timeout_ms;
+    }
+    return operation;
+}
+
 void *mbp_connect_again(const struct mbp_binding *binding,
     uintptr_t const arguments[MBP_CONNECT_PARAMETERS], unsigned reply, unsigned error)
 {
@@ -70,7 +84,8 @@ void *mbp_connect_again(const struct mbp_binding *binding,
         return NULL;
     }
     mbp_driver_look_up(&driver, binding->real);
-    struct mbp_operation operation = mbp_engine_begin(engine, mbp_clock_ms());
+    struct mbp_operation operation =
+        begin(engine, (const struct mbp_cluster *)arguments[0], mbp_clock_ms());
     while (!stream && was_turned_away(why) &&
            wait_for_another_try(engine, &operation, mbp_clock_ms())) {
         if (drivers_reply) {
@@ -78,11 +93,11 @@ void *mbp_connect_again(const struct mbp_binding *binding,
         }
         errno = driver_errno;
         mbp_thread.connecting = true;
-        stream = connect_once(binding, arguments);
+        stream = mbp_connect_once(binding, arguments);
         mbp_thread.connecting = false;
         driver_errno = errno;
     }
-    if (stream) {
+    if (stream || !was_turned_away(why)) { /* the server had room */
         mbp_engine_refund(engine);
     }
     errno = driver_errno;

@@ -2,8 +2,6 @@
 
 #include "shim/clusters.h"
 #include "shim/driver/objects.h"
-#include "shim/moved_cursors.h"
-#include "shim/thread.h"
 
 #include <string.h>
 
@@ -81,10 +79,7 @@ static enum mode read_mode(const struct mbp_call *call, struct mbp_document *pre
 static void *build_read_prefs(
     const struct functions *functions, enum mode mode, const struct mbp_document *preference)
 {
-    /* The primary is to be avoided when this is asked, so the secondaries are
-     * what is preferred now. */
-    void *prefs =
-        functions->mongoc_read_prefs_new(mode == PRIMARY_PREFERRED ? SECONDARY_PREFERRED : mode);
+    void *prefs = functions->mongoc_read_prefs_new(mode);
     struct mbp_field field;
     struct mbp_bson tags;
     int64_t seconds = 0;
@@ -107,11 +102,16 @@ bool mbp_detour_allowed(const struct mbp_call *call)
     if (!call->binding->layout || !mbp_clusters_find(call->cluster).client ||
         mbp_call_has(call, "autocommit") || mbp_call_is(call, "getMore") ||
         mbp_call_is(call, "killCursors") || mbp_call_is(call, "endSessions") ||
-        mbp_call_has(call, "exhaustAllowed") || !mbp_moved_cursors_have_room()) {
+        !mbp_moved_cursors_have_room()) {
         return false;
     }
     if (!mbp_thread.server_was_chosen) {
         return false; /* the program named the server */
+    }
+    if (mbp_command_is_exhaust(call->binding->layout, call->command)) {
+        /* To stop it the driver closes the connection of the server it knows of;
+         * the other's would go on giving batches for replies. */
+        return false;
     }
     switch (mbp_server_stream_topology(*stream_of(call))) {
     case MBP_TOPOLOGY_SHARDED:
@@ -151,6 +151,17 @@ static uint32_t select_with(
     return id;
 }
 
+/* A member of a replica set. Preferences that any member satisfies never have
+ * the driver wait for one. */
+static uint32_t select_member(const struct functions *functions, const struct mbp_call *call,
+    enum mode mode, const struct mbp_document *preference)
+{
+    void *prefs = build_read_prefs(functions, mode, preference);
+    const uint32_t server = select_with(functions, call, prefs);
+    functions->mongoc_read_prefs_destroy(prefs);
+    return server;
+}
+
 /* A server to try next, 0 if there is none but those to avoid. */
 static uint32_t select_other(const struct functions *functions, const struct mbp_call *call)
 {
@@ -160,11 +171,11 @@ static uint32_t select_other(const struct functions *functions, const struct mbp
     } else {
         struct mbp_document preference;
         const enum mode mode = read_mode(call, &preference);
-        void *prefs = build_read_prefs(functions, mode, &preference);
-        server = select_with(functions, call, prefs);
-        functions->mongoc_read_prefs_destroy(prefs);
+        /* A primary that is preferred is to be avoided when this is asked. */
+        server = select_member(
+            functions, call, mode == PRIMARY_PREFERRED ? SECONDARY_PREFERRED : mode, &preference);
         if ((server == 0 || is_avoided(server)) && mode == SECONDARY_PREFERRED) {
-            server = select_with(functions, call, NULL);
+            server = select_member(functions, call, PRIMARY_PREFERRED, &preference);
         }
     }
     return is_avoided(server) ? 0 : server;
@@ -210,6 +221,7 @@ bool mbp_detour_take(struct mbp_detour *detour, const struct mbp_call *call, boo
     if (mbp_thread.avoid_count < MBP_AVOID_MOST) {
         mbp_thread.avoid[mbp_thread.avoid_count++] = mbp_server_stream_id(*stream_of(call));
     }
+    detour->searched = true;
     const uint32_t server = select_other(&functions, call);
     if (server && go_to(detour, call, &functions, server, NULL, &ignored)) {
         return true;
@@ -243,13 +255,32 @@ static int64_t cursor_of_command(const struct mbp_call *call)
     return 0;
 }
 
-bool mbp_detour_follow_cursor(struct mbp_detour *detour, struct mbp_call *call)
+/* The driver sends the messages of a bulk through one connection, and learns of
+ * its end only from one that fails. */
+static bool replace_lost(
+    struct mbp_detour *detour, const struct mbp_call *call, const struct functions *functions)
+{
+    if (functions->mongoc_cluster_stream_valid(call->cluster, *stream_of(call))) {
+        return true; /* another stream in the same place */
+    }
+    detour->searched = true;
+    const uint32_t server = select_with(functions, call, NULL);
+    return go_to(detour, call, functions, server ? server : mbp_server_stream_id(*stream_of(call)),
+        call->reply, call->error);
+}
+
+bool mbp_detour_begin(struct mbp_detour *detour, struct mbp_call *call)
 {
     struct functions functions;
+    const void *lost = mbp_thread.lost_stream;
+    mbp_thread.lost_stream = NULL;
     if (!call->binding->layout) {
         return true;
     }
     mbp_call_look_into(call);
+    if (lost && lost == *stream_of(call)) {
+        return !look_up(call, &functions) || replace_lost(detour, call, &functions);
+    }
     const int64_t cursor = cursor_of_command(call);
     const uint32_t server = cursor ? mbp_moved_cursors_find(call->cluster, cursor) : 0;
     return server == 0 || !look_up(call, &functions) ||
@@ -285,4 +316,8 @@ void mbp_detour_end(struct mbp_detour *detour, const struct mbp_call *call, bool
         mbp_moved_cursors_add(call->cluster, given, server);
     }
     use_drivers_stream(detour, call, &functions);
+    if (detour->searched &&
+        !functions.mongoc_cluster_stream_valid(call->cluster, detour->drivers_stream)) {
+        mbp_thread.lost_stream = detour->drivers_stream;
+    }
 }

@@ -195,13 +195,15 @@ static __attribute__((noinline)) bool has_label_for_driver(
     struct mbp_binding scratch;
     const struct mbp_binding *binding =
         mbp_binding_for(MBP_HOOK_mongoc_error_has_label, call_site, &scratch);
-    return binding->real && !mbp_budget_withholds(label) && REAL(mbp_has_label)(reply, label);
+    const bool has =
+        binding->real && !mbp_budget_withholds(label) && REAL(mbp_has_label)(reply, label);
+    return is_active(binding) && !changes_nothing() ? mbp_unfinished_has_label(label, has) : has;
 }
 
 bool mongoc_error_has_label(const struct mbp_bson *reply, const char *label)
 {
     BIND_IF_KNOWN(mongoc_error_has_label);
-    return binding && !mbp_thread.round
+    return binding && !mbp_thread.round && !mbp_thread.unfinished.cluster
                ? REAL(mbp_has_label)(reply, label)
                : has_label_for_driver(reply, label, __builtin_return_address(0));
 }
@@ -287,6 +289,23 @@ void *mongoc_async_cmd_new(uintptr_t async, void *stream, uintptr_t a3, uintptr_
 
 /* ---- finding a server and connecting to it ------------------------------- */
 
+/* What happens inside a command is about another one. */
+static inline void note_choice(void)
+{
+    if (!mbp_thread.inside) {
+        mbp_thread.server_was_chosen = true;
+        mbp_thread.selection_is_over = false;
+    }
+}
+
+static inline void note_named_server(void)
+{
+    if (!mbp_thread.inside && mbp_thread.selection_is_over) { /* not chosen just now */
+        mbp_thread.server_was_chosen = false;
+        mbp_thread.selection_is_over = false;
+    }
+}
+
 static __attribute__((cold, noinline)) bool may_try_again(const struct mbp_binding *binding)
 {
     return is_active(binding) && binding->layout && !mbp_thread.inside && !mbp_thread.selecting;
@@ -296,19 +315,36 @@ static __attribute__((cold, noinline)) bool may_try_again(const struct mbp_bindi
 #define PARAMETERS                                                                                 \
     uintptr_t a1, uintptr_t a2, uintptr_t a3, uintptr_t a4, uintptr_t a5, uintptr_t a6, uintptr_t a7
 #define ARGUMENTS a1, a2, a3, a4, a5, a6, a7
+#define ARGUMENT(place) ((place) == 3 ? a4 : (place) == 4 ? a5 : (place) == 5 ? a6 : a7)
+
+/* Where the program doesn't want to know why it failed, we do all the same. */
+static __attribute__((cold, noinline)) void *connect_for_careless_program(
+    const struct mbp_binding *binding, uintptr_t arguments[MBP_CONNECT_PARAMETERS], unsigned reply,
+    unsigned error)
+{
+    struct mbp_error why = {0};
+    arguments[error] = (uintptr_t)&why;
+    void *stream = mbp_connect_once(binding, arguments);
+    return stream || !may_try_again(binding) ? stream
+                                             : mbp_connect_again(binding, arguments, reply, error);
+}
 
 #define CONNECTING_HOOK(name, kind)                                                                \
     void *name(PARAMETERS)                                                                         \
     {                                                                                              \
         BIND(name);                                                                                \
-        mbp_thread.server_was_chosen = true;                                                       \
-        mbp_thread.selection_is_over = false;                                                      \
+        note_choice();                                                                             \
+        const struct mbp_layout_of_driver *layout = binding->layout;                               \
+        if (layout && !ARGUMENT(layout->kind##_error)) {                                           \
+            return connect_for_careless_program(                                                   \
+                binding, (uintptr_t[]){ARGUMENTS}, layout->kind##_reply, layout->kind##_error);    \
+        }                                                                                          \
         void *stream = binding->real ? REAL(mbp_stream_for)(ARGUMENTS) : NULL;                     \
         if (stream || !may_try_again(binding)) {                                                   \
             return stream;                                                                         \
         }                                                                                          \
-        return mbp_connect_again(binding, (uintptr_t[]){ARGUMENTS}, binding->layout->kind##_reply, \
-            binding->layout->kind##_error);                                                        \
+        return mbp_connect_again(                                                                  \
+            binding, (uintptr_t[]){ARGUMENTS}, layout->kind##_reply, layout->kind##_error);        \
     }
 
 CONNECTING_HOOK(mongoc_cluster_stream_for_reads, reads)
@@ -320,9 +356,11 @@ void *mongoc_cluster_stream_for_server(PARAMETERS)
     enum { REPLY = 4, ERROR = 5 }; /* in every version */
     const bool reconnect_ok = (bool)(a3 & 1);
     BIND(mongoc_cluster_stream_for_server);
-    if (mbp_thread.selection_is_over) { /* a server that was not chosen just now */
-        mbp_thread.server_was_chosen = false;
-        mbp_thread.selection_is_over = false;
+    if (reconnect_ok) { /* otherwise the driver only asks for what it has */
+        note_named_server();
+    }
+    if (!a6 && binding->layout && reconnect_ok) {
+        return connect_for_careless_program(binding, (uintptr_t[]){ARGUMENTS}, REPLY, ERROR);
     }
     void *stream = binding->real ? REAL(mbp_stream_for)(ARGUMENTS) : NULL;
     if (stream || !reconnect_ok || !may_try_again(binding)) {
@@ -341,7 +379,8 @@ static __attribute__((noinline)) void drop_avoided_servers(const void *call_site
         return;
     }
     REAL(mbp_suitable_servers)(set, a2, a3, a4, a5, a6, a7);
-    if (binding->usable && binding->layout) {
+    /* The ids mean something to the client alone whose command is being retried. */
+    if (mbp_thread.selecting && binding->usable && binding->layout) {
         mbp_servers_drop(binding->layout, set, mbp_thread.avoid, mbp_thread.avoid_count);
     }
 }

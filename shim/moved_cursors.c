@@ -1,6 +1,5 @@
 #include "shim/moved_cursors.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 
 /* No lock, so that no fork can find one held. A client is used by one thread
@@ -11,18 +10,13 @@ static struct entry {
     _Atomic int64_t cursor;
     _Atomic uint32_t server;
 } entries[ENTRY_COUNT];
-static _Atomic unsigned used;    /* entries beyond it were never used */
-static _Atomic unsigned present; /* entries that are not free */
-
-bool mbp_moved_cursors_exist(void)
-{
-    return atomic_load_explicit(&present, memory_order_relaxed) > 0;
-}
+static _Atomic unsigned used; /* entries beyond it were never used */
+_Atomic unsigned mbp_moved_cursors_count;
 
 bool mbp_moved_cursors_have_room(void)
 {
     /* With some to spare for those who ask at the same time. */
-    return atomic_load(&present) < ENTRY_COUNT - 256;
+    return atomic_load(&mbp_moved_cursors_count) < ENTRY_COUNT - 256;
 }
 
 void mbp_moved_cursors_add(const struct mbp_cluster *cluster, int64_t cursor, uint32_t server)
@@ -33,7 +27,7 @@ void mbp_moved_cursors_add(const struct mbp_cluster *cluster, int64_t cursor, ui
             unsigned known = atomic_load(&used);
             atomic_store(&entries[i].cursor, cursor);
             atomic_store(&entries[i].server, server);
-            atomic_fetch_add(&present, 1);
+            atomic_fetch_add(&mbp_moved_cursors_count, 1);
             while (known <= i && !atomic_compare_exchange_weak(&used, &known, i + 1)) {
             }
             return;
@@ -63,7 +57,7 @@ static void release(struct entry *entry)
 {
     atomic_store(&entry->cursor, 0); /* no cursor has this number */
     atomic_store(&entry->cluster, NULL);
-    atomic_fetch_sub(&present, 1);
+    atomic_fetch_sub(&mbp_moved_cursors_count, 1);
 }
 
 void mbp_moved_cursors_remove(const struct mbp_cluster *cluster, int64_t cursor)

@@ -8,8 +8,15 @@
 
 #include "shim/driver/abi.h"
 
+#include <stdatomic.h>
+
+extern _Atomic unsigned mbp_moved_cursors_count;
+
 /* False in a process that has none: all that most commands ever ask. */
-bool mbp_moved_cursors_exist(void);
+static inline bool mbp_moved_cursors_exist(void)
+{
+    return atomic_load_explicit(&mbp_moved_cursors_count, memory_order_relaxed) > 0;
+}
 
 /* False if there is no room: then the command must not be moved. */
 bool mbp_moved_cursors_have_room(void);

@@ -7,7 +7,6 @@
 #include "shim/call.h"
 #include "shim/detour.h"
 #include "shim/driver/reply.h"
-#include "shim/moved_cursors.h"
 #include "shim/purpose.h"
 #include "shim/rewrite.h"
 #include "shim/unfinished.h"
@@ -164,7 +163,8 @@ static bool retry_loop(const struct mbp_engine *engine, const struct mbp_call *c
         put_aside(call, &attempt, &kept);
         mbp_sleep_until_ms(attempt.now_ms + verdict.delay_ms);
         if (!prepare_retry(engine, call, &attempt, &verdict, changes)) {
-            bring_back(call, &kept); /* there is at least this one */
+            mbp_engine_refund(engine); /* the retry was never begun */
+            bring_back(call, &kept);   /* there is at least this one */
             break;
         }
         errno = driver_errno;
@@ -174,6 +174,7 @@ static bool retry_loop(const struct mbp_engine *engine, const struct mbp_call *c
     if (kept.held) {
         call->driver.bson_destroy(&kept.reply);
     }
+    mbp_rewrite_end(&changes->rewrite, call);
     if (!ok) {
         mbp_unfinished_note(call, operation, overloaded, used_up);
     }
@@ -194,9 +195,7 @@ static bool retry(const struct mbp_engine *engine, struct mbp_call *call,
         !mbp_purpose_may_retry(purpose, &facts) || mbp_call_is(call, "endSessions");
     changes->time_limit_ms = mbp_time_limit_ms(call, sent_ms);
     operation->deadline_ms = earlier_deadline(operation->deadline_ms, changes->time_limit_ms);
-    const bool ok = retry_loop(engine, call, operation, changes);
-    mbp_rewrite_end(&changes->rewrite, call);
-    return ok;
+    return retry_loop(engine, call, operation, changes);
 }
 
 /* Everything but a first attempt that succeeds with a reply for the caller. */
@@ -228,15 +227,12 @@ static __attribute__((cold, noinline)) bool run_unusual(
     struct changes changes = {.rewrite.in_use = false};
     const uint64_t now_ms = mbp_clock_ms();
     struct mbp_operation operation = mbp_engine_begin(engine, now_ms);
-    if (!reply_is_ours && mbp_unfinished_answer_again(call)) {
-        return false;
-    }
     if (mbp_unfinished_resume(call, &operation)) {
         mbp_slot_count(engine->slot, MBP_COUNT_driver_retries, 1);
     }
     bool ok = false;
-    /* If the cursor's server can't be reached, reply and error say so. */
-    if (!mbp_moved_cursors_exist() || mbp_detour_follow_cursor(&changes.detour, call)) {
+    /* If there is no way to the right server, reply and error say so. */
+    if (!mbp_detour_is_due() || mbp_detour_begin(&changes.detour, call)) {
         ok = mbp_call_send(call);
         ok = finish(engine, call, &operation, &changes, ok, now_ms);
         mbp_detour_end(&changes.detour, call, ok);
@@ -262,9 +258,10 @@ static struct mbp_call make_call(const struct mbp_binding *binding, struct mbp_c
 
 static __attribute__((cold, noinline)) bool finish_first(const struct mbp_binding *binding,
     struct mbp_cluster *cluster, struct mbp_command *command, struct mbp_bson *reply,
-    struct mbp_error *error, bool ok, uint64_t sent_ms)
+    struct mbp_error *error, bool ok, const struct timespec *sent)
 {
     const struct mbp_engine *engine = mbp_process_engine();
+    const uint64_t sent_ms = mbp_noted_ms(sent);
     struct mbp_call call = make_call(binding, cluster, command, reply, error);
     struct changes changes = {.rewrite.in_use = false};
     struct mbp_operation operation = mbp_engine_begin(engine, sent_ms);
@@ -294,18 +291,19 @@ bool mbp_retry_run_command(const struct mbp_binding *binding, struct mbp_cluster
     }
     mbp_thread.selection_is_over = true;
     if (binding->retries_overload || !reply || mbp_thread.unfinished.cluster ||
-        mbp_moved_cursors_exist()) {
+        mbp_detour_is_due()) {
         return run_unusual_call(binding, cluster, command, reply, error);
     }
 
     /* What most commands are: sent once, with nothing to do before or after. */
-    const uint64_t sent_ms = mbp_coarse_clock_ms();
+    struct timespec sent;
+    mbp_note_time(&sent);
     mbp_thread.stream_died = false;
     mbp_thread.inside = true;
     const bool ok = real(cluster, command, reply, error);
     mbp_thread.inside = false;
     if (!ok || reply->length <= MBP_EMPTY_DOCUMENT_LENGTH) {
-        return finish_first(binding, cluster, command, reply, error, ok, sent_ms);
+        return finish_first(binding, cluster, command, reply, error, ok, &sent);
     }
     mbp_engine_settle_first_success(engine);
     return true;

@@ -16,22 +16,21 @@ enum mbp_purpose {
     MBP_PURPOSE_ANY, /* a command of the program's own making */
 };
 
+enum mbp_transaction_end { MBP_NO_END, MBP_COMMIT, MBP_ABORT };
+
 /* A failed command that the driver may send once more by itself. */
 struct mbp_unfinished {
     const struct mbp_cluster *cluster;
     const struct mbp_command *command;
     const struct mbp_bson *document;
     int64_t operation_id;
+    int64_t transaction_number; /* -1: none */
     struct mbp_operation operation;
-    bool overloaded;     /* an overload error was among its errors */
-    bool used_up;        /* its retries were refused: nobody is to retry it */
-    bool driver_retries; /* the driver has decided to */
-    /* Of the end of a transaction, which the driver repeats as a new command. */
-    bool answer_is_kept; /* reply and error, to be given once more */
-    bool ask_again;      /* the driver has decided to repeat it */
-    uint32_t reply_length;
-    uint8_t reply[1024];
-    struct mbp_error error;
+    enum mbp_transaction_end end;
+    bool driver_may_retry; /* the driver asks more often than it retries */
+    bool overloaded;       /* an overload error was among its errors */
+    bool used_up;          /* its retries were refused: nobody is to retry it */
+    bool driver_retries;   /* the driver has decided to */
 };
 
 struct mbp_round; /* see budget.h */
@@ -48,6 +47,7 @@ struct mbp_thread {
     bool selection_is_over; /* a command was sent since */
     enum mbp_purpose purpose;
     struct mbp_unfinished unfinished;
+    const void *lost_stream; /* the driver still has it; its connection is gone */
     struct mbp_round *round;
     uint32_t avoid[MBP_AVOID_MOST]; /* ids of servers that are overloaded */
     unsigned avoid_count;

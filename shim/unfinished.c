@@ -1,12 +1,12 @@
 #include "shim/unfinished.h"
 
 #include "shim/driver/layout.h"
-#include "shim/driver/objects.h"
+#include "shim/purpose.h"
 
 #include <string.h>
 
 /* mongoc_read_err_type_t and mongoc_write_err_type_t. */
-enum { ERROR_OTHER = 1, ERROR_TO_RETRY = 2 };
+enum { ERROR_OTHER = 1, ERROR_TO_RETRY = 2, ERROR_OF_WRITE_CONCERN = 3 };
 
 static int64_t operation_id(const struct mbp_call *call)
 {
@@ -19,81 +19,74 @@ static const struct mbp_bson *document(const struct mbp_call *call)
     return call->binding->layout ? *mbp_command_document(call->command) : NULL;
 }
 
-bool mbp_unfinished_resume(const struct mbp_call *call, struct mbp_operation *operation)
+static int64_t transaction_number(const struct mbp_call *call)
+{
+    struct mbp_field field;
+    int64_t number = -1;
+    return mbp_document_find(&call->document, "txnNumber", &field) &&
+                   mbp_field_as_integer(&field, &number)
+               ? number
+               : -1;
+}
+
+static enum mbp_transaction_end end_of_transaction(const struct mbp_call *call)
+{
+    return mbp_call_is(call, "commitTransaction")  ? MBP_COMMIT
+           : mbp_call_is(call, "abortTransaction") ? MBP_ABORT
+                                                   : MBP_NO_END;
+}
+
+/* The driver retries what ends a transaction with a command made anew. */
+static bool is_retry_of(const struct mbp_unfinished *last, struct mbp_call *call)
+{
+    if (last->cluster != call->cluster) {
+        return false;
+    }
+    mbp_call_look_into(call);
+    return last->transaction_number == transaction_number(call) &&
+           last->end == end_of_transaction(call) &&
+           (last->end != MBP_NO_END ||
+               (last->command == call->command && last->document == document(call) &&
+                   last->operation_id == operation_id(call)));
+}
+
+bool mbp_unfinished_resume(struct mbp_call *call, struct mbp_operation *operation)
 {
     struct mbp_unfinished *last = &mbp_thread.unfinished;
-    const bool same = last->driver_retries && last->cluster == call->cluster &&
-                      last->command == call->command && last->document == document(call) &&
-                      last->operation_id == operation_id(call);
+    const bool same = last->driver_retries && is_retry_of(last, call);
     if (same) {
         *operation = last->operation;
         operation->retries++;
         operation->paid = false; /* the driver's retries are free */
+        operation->continued = true;
     }
     last->driver_retries = false;
     last->cluster = NULL;
     return same;
 }
 
-static bool ends_a_transaction(const char *name)
+/* Once, and a write only where the server can tell that it knows it already. */
+static bool driver_may_retry(const struct mbp_call *call, const struct mbp_operation *operation)
 {
-    return strcmp(name, "commitTransaction") == 0 || strcmp(name, "abortTransaction") == 0;
-}
-
-static void keep_answer(struct mbp_unfinished *last, const struct mbp_call *call)
-{
-    const struct mbp_document reply = mbp_call_reply(call);
-    if (reply.length <= sizeof last->reply) {
-        memcpy(last->reply, reply.data, reply.length);
-        last->reply_length = (uint32_t)reply.length;
-        last->error = call->error ? *call->error : (struct mbp_error){0};
-        last->answer_is_kept = true;
-    }
+    const bool writes = mbp_purpose_of_command(call->name, &call->document) == MBP_PURPOSE_WRITE;
+    return !operation->continued && (!writes || transaction_number(call) >= 0);
 }
 
 void mbp_unfinished_note(const struct mbp_call *call, const struct mbp_operation *operation,
     bool overloaded, bool used_up)
 {
-    struct mbp_unfinished *last = &mbp_thread.unfinished;
-    last->cluster = call->cluster;
-    last->command = call->command;
-    last->document = document(call);
-    last->operation_id = operation_id(call);
-    last->operation = *operation;
-    last->overloaded = overloaded;
-    last->used_up = used_up;
-    last->driver_retries = false;
-    last->answer_is_kept = false;
-    last->ask_again = false;
-    if (overloaded && used_up && ends_a_transaction(call->name)) {
-        keep_answer(last, call);
-    }
-}
-
-bool mbp_unfinished_answer_again(struct mbp_call *call)
-{
-    typedef bool init_static(struct mbp_bson *, const uint8_t *data, size_t length);
-    typedef void copy_to(const struct mbp_bson *from, struct mbp_bson *to);
-    struct mbp_unfinished *last = &mbp_thread.unfinished;
-    struct mbp_bson kept;
-    if (!last->ask_again || last->cluster != call->cluster || !call->binding->layout ||
-        !ends_a_transaction(mbp_command_name(call->command))) {
-        return false;
-    }
-    struct mbp_scope scope = mbp_scope_open((const void *)call->binding->real);
-    init_static *init = (init_static *)mbp_scope_find(&scope, "bson_init_static");
-    copy_to *copy = (copy_to *)mbp_scope_find(&scope, "bson_copy_to");
-    mbp_scope_close(&scope);
-    if (!init || !copy || !init(&kept, last->reply, last->reply_length)) {
-        return false;
-    }
-    copy(&kept, call->reply);
-    if (call->error) {
-        *call->error = last->error;
-    }
-    last->ask_again = false; /* once; the application may ask as often as it likes */
-    last->cluster = NULL;
-    return true;
+    mbp_thread.unfinished = (struct mbp_unfinished){
+        .cluster = call->cluster,
+        .command = call->command,
+        .document = document(call),
+        .operation_id = operation_id(call),
+        .transaction_number = transaction_number(call),
+        .operation = *operation,
+        .end = end_of_transaction(call),
+        .driver_may_retry = driver_may_retry(call, operation),
+        .overloaded = overloaded,
+        .used_up = used_up,
+    };
 }
 
 int mbp_unfinished_answer(int error_type)
@@ -102,14 +95,23 @@ int mbp_unfinished_answer(int error_type)
     if (error_type != ERROR_TO_RETRY || !last->cluster) {
         return error_type;
     }
-    if (last->answer_is_kept) {
-        last->answer_is_kept = false;
-        last->ask_again = true;
-        return error_type;
-    }
     if (last->overloaded && last->used_up) {
-        return ERROR_OTHER;
+        /* Of a commit's errors, this is one that the driver doesn't retry but
+         * labels as it would if it had: UnknownTransactionCommitResult. */
+        return last->end == MBP_COMMIT ? ERROR_OF_WRITE_CONCERN : ERROR_OTHER;
     }
-    last->driver_retries = true;
+    last->driver_retries = last->driver_may_retry;
     return error_type;
+}
+
+bool mbp_unfinished_has_label(const char *label, bool has)
+{
+    struct mbp_unfinished *last = &mbp_thread.unfinished;
+    if (!last->cluster || last->end != MBP_ABORT || !last->driver_may_retry ||
+        strcmp(label, "RetryableWriteError") != 0) {
+        return has;
+    }
+    const bool may_retry = has && mbp_unfinished_answer(ERROR_TO_RETRY) == ERROR_TO_RETRY;
+    last->driver_may_retry = false; /* it asks once; the next question is the program's */
+    return may_retry;
 }

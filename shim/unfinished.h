@@ -11,13 +11,7 @@
 
 /* If this call is the driver's retry of the command that failed last on this
  * thread, true, and `operation` is what that one came to. */
-bool mbp_unfinished_resume(const struct mbp_call *call, struct mbp_operation *operation);
-
-/* If this call is the driver's repetition of the end of a transaction, whose
- * retries were used up: true, and it has the answer that it had before. The
- * driver could not be told not to repeat it, since what the application learns
- * of the outcome hangs on the same question. */
-bool mbp_unfinished_answer_again(struct mbp_call *call);
+bool mbp_unfinished_resume(struct mbp_call *call, struct mbp_operation *operation);
 
 /* The command failed for good as far as we are concerned. `used_up`: its
  * retries were refused, so the driver's would be one too many. */
@@ -26,5 +20,9 @@ void mbp_unfinished_note(const struct mbp_call *call, const struct mbp_operation
 
 /* Of the driver's question how to treat an error, the answer to give. */
 int mbp_unfinished_answer(int error_type);
+
+/* The same where the driver looks for a label instead, as it does to decide
+ * whether to repeat an abort: what to say, where the truth is `has`. */
+bool mbp_unfinished_has_label(const char *label, bool has);
 
 #endif

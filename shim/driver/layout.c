@@ -6,15 +6,16 @@
 
 /* clang-format off */
 static const struct mbp_layout_of_driver layouts[] = {
-    /*           command       array   reads    writes   aggregate with $out */
-    {1017, 1020, 56, 64,       24,     3, 4,    2, 3,    3, 4},
-    {1021, 1022, 56, 64,       24,     3, 5,    2, 3,    3, 4},
-    {1023, 1023, 56, 64,       32,     3, 5,    2, 3,    3, 4},
-    {1024, 1025, 56, 64,       32,     3, 4,    2, 3,    3, 4},
-    {1026, 1026, 56, 64,       32,     4, 5,    3, 4,    3, 4},
-    {1027, 1029, 88, 96,       32,     4, 5,    3, 4,    3, 4},
-    {1030, 1030, 88, 96,       32,     5, 6,    4, 5,    4, 5},
-    {2000, 2005, 88, 96,       32,     5, 6,    4, 5,    4, 5},
+    /*           command        array   reads    writes   aggregate with $out */
+    {1017, 1020, 56, 64,   0,   24,     3, 4,    2, 3,    3, 4},
+    {1021, 1022, 56, 64,   0,   24,     3, 5,    2, 3,    3, 4},
+    {1023, 1023, 56, 64,   0,   32,     3, 5,    2, 3,    3, 4},
+    {1024, 1024, 56, 64,   0,   32,     3, 4,    2, 3,    3, 4},
+    {1025, 1025, 56, 64,  90,   32,     3, 4,    2, 3,    3, 4},
+    {1026, 1026, 56, 64,  90,   32,     4, 5,    3, 4,    3, 4},
+    {1027, 1029, 88, 96, 122,   32,     4, 5,    3, 4,    3, 4},
+    {1030, 1030, 88, 96, 122,   32,     5, 6,    4, 5,    4, 5},
+    {2000, 2005, 88, 96, 122,   32,     5, 6,    4, 5,    4, 5},
 };
 /* clang-format on */
 
@@ -77,6 +78,12 @@ int64_t mbp_command_operation_id(
     const struct mbp_layout_of_driver *layout, const struct mbp_command *command)
 {
     return *(int64_t *)field(command, layout->operation_id);
+}
+
+bool mbp_command_is_exhaust(
+    const struct mbp_layout_of_driver *layout, const struct mbp_command *command)
+{
+    return layout->is_exhaust && *(const bool *)field(command, layout->is_exhaust);
 }
 
 enum mbp_topology mbp_server_stream_topology(const void *server_stream)

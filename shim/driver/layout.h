@@ -16,6 +16,7 @@ struct mbp_layout_of_driver {
     uint16_t from, to; /* versions, 1.23 being 1023 */
     /* mongoc_cmd_t; the fields before these are the same in all versions. */
     uint8_t server_stream, operation_id;
+    uint8_t is_exhaust; /* 0: there is none, every batch is asked for */
     /* mongoc_array_t */
     uint8_t array_data;
     /* mongoc_cluster_stream_for_*: where the reply is among the parameters, the
@@ -40,6 +41,10 @@ const char *mbp_command_name(const struct mbp_command *command);
 void **mbp_command_server_stream(
     const struct mbp_layout_of_driver *layout, struct mbp_command *command);
 int64_t mbp_command_operation_id(
+    const struct mbp_layout_of_driver *layout, const struct mbp_command *command);
+
+/* Whether the server is to send all batches without being asked again. */
+bool mbp_command_is_exhaust(
     const struct mbp_layout_of_driver *layout, const struct mbp_command *command);
 
 /* mongoc_server_stream_t and mongoc_server_description_t begin like this in

@@ -136,6 +136,21 @@ Test(connections, closed_for_a_client_of_a_pool)
     bson_destroy(ping);
 }
 
+/* How long a client looks for a server is the program's to say: the retries
+ * fit into this time. */
+Test(connections, time_to_select_a_server_is_kept)
+{
+    bson_error_t error = {0};
+    behind_proxy_connect("&serverSelectionTimeoutMS=1000&connectTimeoutMS=300");
+    proxy_turn_away(proxy, PROXY_IS_SILENT, 1000);
+
+    cr_expect_not(insert_number(1, NULL, &error));
+
+    cr_expect_eq(error.domain, MONGOC_ERROR_SERVER_SELECTION, "%s", error.message);
+    cr_expect_gt(proxy_connection_count(proxy), 1);
+    cr_expect_eq(counters_now().refused_deadline, 1);
+}
+
 /* Pings the URI in vain; returns how many tries to connect followed the first. */
 static int64_t retries_in_vain(const char *uri)
 {

@@ -165,27 +165,3 @@ Test(transaction_fields, commit_with_a_write_concern_of_its_own)
     cr_expect_str_eq(send_text(sends_get("commitTransaction", 2), "writeConcern.w"), "majority");
     mongoc_write_concern_destroy(concern);
 }
-
-/* The driver would repeat it once more by itself, as a new command. What the
- * application learns of the outcome is what that repetition would have told. */
-Test(transaction_fields, commit_given_up_is_not_repeated_by_the_driver)
-{
-    bson_t reply;
-    bson_error_t error;
-    begin_transaction(NULL);
-    cr_assert(insert_in_transaction(1));
-    proxy_on(proxy, .command = "commitTransaction",
-        .labels = "RetryableError SystemOverloadedError RetryableWriteError");
-
-    cr_expect_not(mongoc_client_session_commit_transaction(session, &reply, &error));
-
-    cr_expect_eq(sends_count("commitTransaction", 0, SENDS_ALL), 6);
-    cr_expect(mongoc_error_has_label(&reply, "UnknownTransactionCommitResult"));
-    cr_expect(mongoc_error_has_label(&reply, "SystemOverloadedError"));
-    bson_destroy(&reply);
-
-    proxy_forget_rules(proxy);
-    cr_expect(mongoc_client_session_commit_transaction(session, NULL, &error), "%s", error.message);
-    cr_expect_eq(sends_count("commitTransaction", 0, SENDS_ALL), 7, "the application's own");
-    cr_expect_eq(fixture_count("{'i': 1}"), 1);
-}

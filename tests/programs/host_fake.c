@@ -102,11 +102,12 @@ static void open_driver(struct driver *driver, const char *scope, const char *pa
     }
 }
 
-/* {insert: "body-secret"} as a bson_t that holds it inside. */
+/* {insert: "body-secret", txnNumber: 1}, a write that a driver may repeat, as a bson_t that holds it inside. */
 static const struct fake_reply body = {
     "\3\0\0\0"  /* flags */
-    "\35\0\0\0" /* length */
-    "\35\0\0\0\2insert\0\14\0\0\0body-secret\0",
+    "\60\0\0\0" /* length */
+    "\60\0\0\0\2insert\0\14\0\0\0body-secret\0"
+    "\22txnNumber\0\1\0\0\0\0\0\0\0",
 };
 
 static struct fake_command new_command(const char *script)

@@ -5,10 +5,12 @@
  */
 #include "replica_set.h"
 
+#include "common/clock.h"
 #include "tests/support/report.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 TestSuite(retarget, .init = fixture_settings, .fini = replica_set_end);
 
@@ -232,6 +234,63 @@ Test(retarget, preferred_primary_overloaded)
     cr_expect_eq(counter_named("retargeted"), 1);
     mongoc_cursor_destroy(cursor);
     mongoc_read_prefs_destroy(preferred);
+}
+
+static void command_on(const struct member *member, const char *json)
+{
+    bson_error_t error;
+    bson_t *command = from_json(json);
+    cr_expect(mongoc_client_command_simple(member->direct, "admin", command, NULL, NULL, &error),
+        "%s: %s", json, error.message);
+    bson_destroy(command);
+}
+
+static void wait_for_a_primary(void)
+{
+    mongoc_client_t *client = mongoc_client_new_from_uri(fixture.uri);
+    mongoc_server_description_t *primary = NULL;
+    for (int i = 0; i < 300 && !primary; i++) {
+        primary = mongoc_client_select_server(client, true, NULL, NULL);
+        usleep(100000);
+    }
+    cr_expect_not_null(primary);
+    mongoc_server_description_destroy(primary);
+    mongoc_client_destroy(client);
+}
+
+/* Nobody waits for a primary where a read would do without. */
+Test(retarget, no_primary_there, .timeout = 120)
+{
+    enum { SELECTION_TIMEOUT_MS = 5000 };
+    bson_t query = BSON_INITIALIZER;
+    mongoc_read_prefs_t *preferred = mongoc_read_prefs_new(MONGOC_READ_SECONDARY_PREFERRED);
+    replica_set_connect();
+    command_on(&set.overloaded, "{'replSetFreeze': 60}");
+    command_on(&set.other, "{'replSetFreeze': 60}");
+    command_on(&set.primary, "{'replSetStepDown': 60, 'force': true}");
+    member_rejects(&set.primary, "find", 0);
+    member_rejects(&set.overloaded, "find", 0);
+    member_rejects(&set.other, "find", 0);
+    mongoc_uri_set_option_as_int32(
+        fixture.uri, MONGOC_URI_SERVERSELECTIONTIMEOUTMS, SELECTION_TIMEOUT_MS);
+    mongoc_client_pool_t *pool = mongoc_client_pool_new(fixture.uri);
+    mongoc_client_t *client = mongoc_client_pool_pop(pool);
+    mongoc_collection_t *things = mongoc_client_get_collection(client, fixture.name, "things");
+    const uint64_t begun_ms = mbp_clock_ms();
+
+    mongoc_cursor_t *cursor = mongoc_collection_find_with_opts(things, &query, NULL, preferred);
+    cr_expect_eq(read_all(cursor), -1);
+
+    cr_expect_lt(mbp_clock_ms() - begun_ms, SELECTION_TIMEOUT_MS / 2);
+    mongoc_cursor_destroy(cursor);
+    mongoc_collection_destroy(things);
+    mongoc_client_pool_push(pool, client);
+    mongoc_client_pool_destroy(pool);
+    mongoc_read_prefs_destroy(preferred);
+    command_on(&set.primary, "{'replSetFreeze': 0}");
+    command_on(&set.overloaded, "{'replSetFreeze': 0}");
+    command_on(&set.other, "{'replSetFreeze': 0}");
+    wait_for_a_primary();
 }
 
 static uint32_t server_id_of(uint16_t port)

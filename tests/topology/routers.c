@@ -180,6 +180,58 @@ Test(routers, bulk_goes_through_the_other)
     cr_expect_eq(fixture_count("{}"), BULKS * EACH);
 }
 
+/* Documents that are too many for one message: the driver sends them in two,
+ * through one connection. */
+static bool bulk_of_two_messages(void)
+{
+    enum { DOCUMENTS = 4, SIZE = 13000000 };
+    char *filler = calloc(1, SIZE);
+    mongoc_bulk_operation_t *bulk =
+        mongoc_collection_create_bulk_operation_with_opts(fixture.collection, NULL);
+    for (int i = 0; i < DOCUMENTS; i++) {
+        bson_t document = BSON_INITIALIZER;
+        bson_append_binary(&document, "filler", -1, BSON_SUBTYPE_BINARY, (uint8_t *)filler, SIZE);
+        mongoc_bulk_operation_insert(bulk, &document);
+        bson_destroy(&document);
+    }
+    const bool ok = mongoc_bulk_operation_execute(bulk, NULL, NULL) != 0;
+    mongoc_bulk_operation_destroy(bulk);
+    free(filler);
+    return ok;
+}
+
+/* The search for another mongos finds that the first has hung up, and the
+ * driver frees its connection. The next message must not go there. */
+Test(routers, bulk_goes_on_when_its_connection_was_lost, .timeout = 120)
+{
+    enum { BULKS = 4 };
+    int errors = 0;
+    int lost = 0;
+    setenv("MONGOBP_BASE_BACKOFF_MS", "2500", 1); /* mostly more than a heartbeat */
+    connect_to_both(false);
+    mongoc_uri_set_option_as_int32(fixture.uri, MONGOC_URI_HEARTBEATFREQUENCYMS, 500);
+    cr_assert(fixture_admin_command(fixture.name, "{'create': 'things'}"));
+    for (int b = 0; b < BULKS; b++) {
+        bson_t *ping = from_json("{'ping': 1}");
+        mongoc_collection_destroy(fixture.collection);
+        mongoc_client_destroy(fixture.client);
+        proxy_forget_rules(overloaded);
+        fixture.client = fixture_new_client();
+        fixture.collection = mongoc_client_get_collection(fixture.client, fixture.name, "things");
+        cr_assert(mongoc_client_command_simple(fixture.client, "admin", ping, NULL, NULL, NULL));
+        reject_everything(overloaded);
+        proxy_on(overloaded, .command = "hello", .action = PROXY_DISCONNECT);
+        proxy_on(overloaded, .command = "isMaster", .action = PROXY_DISCONNECT);
+        proxy_on(overloaded, .command = "ismaster", .action = PROXY_DISCONNECT);
+        errors += !bulk_of_two_messages();
+        bson_destroy(ping);
+        lost = proxy_tally(overloaded, "insert").sent;
+    }
+    cr_expect_eq(errors, 0);
+    cr_expect_gt(lost, 0, "all went to the other one at once");
+    cr_expect_eq(fixture_count("{}"), BULKS * 4, "none is lost, none is there twice");
+}
+
 Test(routers, switched_off)
 {
     enum { WRITES = 40 };
