@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 /* All hooks, declared by the list: a hook that is missing below doesn't link. */
 #define X(name, type) __attribute__((visibility("default"))) type name;
@@ -319,14 +320,16 @@ static __attribute__((cold, noinline)) bool may_try_again(const struct mbp_bindi
 
 /* Where the program doesn't want to know why it failed, we do all the same. */
 static __attribute__((cold, noinline)) void *connect_for_careless_program(
-    const struct mbp_binding *binding, uintptr_t arguments[MBP_CONNECT_PARAMETERS], unsigned reply,
-    unsigned error)
+    const struct mbp_binding *binding, uintptr_t const arguments[MBP_CONNECT_PARAMETERS],
+    unsigned reply, unsigned error)
 {
     struct mbp_error why = {0};
-    arguments[error] = (uintptr_t)&why;
-    void *stream = mbp_connect_once(binding, arguments);
+    uintptr_t own[MBP_CONNECT_PARAMETERS];
+    memcpy(own, arguments, sizeof own);
+    own[error] = (uintptr_t)&why;
+    void *stream = mbp_connect_once(binding, own);
     return stream || !may_try_again(binding) ? stream
-                                             : mbp_connect_again(binding, arguments, reply, error);
+                                             : mbp_connect_again(binding, own, reply, error);
 }
 
 #define CONNECTING_HOOK(name, kind)                                                                \

@@ -102,7 +102,8 @@ static void open_driver(struct driver *driver, const char *scope, const char *pa
     }
 }
 
-/* {insert: "body-secret", txnNumber: 1}, a write that a driver may repeat, as a bson_t that holds it inside. */
+/* {insert: "body-secret", txnNumber: 1}, a write that a driver may repeat, as a bson_t that holds
+ * it inside. */
 static const struct fake_reply body = {
     "\3\0\0\0"  /* flags */
     "\60\0\0\0" /* length */

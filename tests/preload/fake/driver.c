@@ -59,7 +59,7 @@ bool fake_finds_server(const struct fake_command *command)
 static void run_nested(struct fake_command *command)
 {
     struct fake_command nested = {.name = "nested", .script = "462ro"};
-    struct fake_reply reply;
+    struct fake_reply reply = {0};
     (command->way ? command->way : fake_run)(&nested, &reply, NULL);
     fake_release(&reply);
     command->nested_sends += nested.sends;
