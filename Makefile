@@ -175,7 +175,7 @@ $(OUT)/mongobp: $(COMMAND) $(COMMON)
 # shim's parts, too, but not the hooks: those it meets in programs.
 $(OUT)/tests/unit: $(call objects,tests/unit/*.c) $(COMMON) $(SUPPORT)
 $(OUT)/tests/preload: $(call objects,tests/preload/*.c) $(COMMON) $(SUPPORT) \
-  $(filter-out %/hooks.o,$(SHIM))
+  $(filter-out %/hooks.o %/hooks_connection.o,$(SHIM))
 $(OUT)/tests/integration: $(call objects,tests/integration/*.c) $(COMMON) $(SUPPORT)
 $(OUT)/tests/topology: $(call objects,tests/topology/*.c) $(COMMON) $(SUPPORT) \
   $(patsubst %,$(OBJ)/tests/integration/%.o,counters fixture reject sends watch)

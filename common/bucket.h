@@ -37,13 +37,6 @@ bool mbp_bucket_is_valid(const struct mbp_bucket *bucket);
 /* Takes the whole amount or, when the balance is too small, nothing. */
 bool mbp_bucket_consume(struct mbp_bucket *bucket, mbp_millitokens amount);
 
-/* All that most successes ever ask. */
-static inline bool mbp_bucket_is_full(const struct mbp_bucket *bucket)
-{
-    const uint64_t word = atomic_load_explicit(&bucket->word, memory_order_relaxed);
-    return (mbp_millitokens)word >= (mbp_millitokens)(word >> 32);
-}
-
 /* Adds up to the amount, never past the capacity, and returns what was added.
  * Writes nothing when the bucket is full: success must not make processes
  * fight for the cache line. */

@@ -43,7 +43,7 @@ void mbp_engine_settle_first_success(const struct mbp_engine *engine)
 {
     count(engine, MBP_COUNT_operations, 1);
     count(engine, MBP_COUNT_first_successes, 1);
-    if (!engine->observe && !mbp_bucket_is_full(engine->bucket)) {
+    if (!engine->observe) {
         deposit(engine, engine->policy->numbers.return_rate);
     }
 }
