@@ -1,7 +1,7 @@
 #include "shim/detour.h"
 
 #include "shim/clusters.h"
-#include "shim/driver/objects.h"
+#include "shim/driver/functions.h"
 
 #include <string.h>
 
@@ -21,24 +21,7 @@
     X(void, mongoc_read_prefs_set_max_staleness_seconds, (void *read_prefs, int64_t seconds))      \
     X(bool, bson_init_static, (struct mbp_bson *, const uint8_t *data, size_t length))
 
-struct functions {
-#define X(result, name, parameters) result(*name) parameters;
-    FUNCTIONS(X)
-#undef X
-};
-
-static bool look_up(const struct mbp_call *call, struct functions *functions)
-{
-    struct mbp_scope scope = mbp_scope_open((const void *)call->binding->real);
-    bool all = true;
-#define X(result, name, parameters)                                                                \
-    functions->name = (result(*) parameters)mbp_scope_find(&scope, #name);                         \
-    all = all && functions->name;
-    FUNCTIONS(X)
-#undef X
-    mbp_scope_close(&scope);
-    return all;
-}
+MBP_FUNCTIONS(FUNCTIONS)
 
 static void **stream_of(const struct mbp_call *call)
 {
@@ -215,7 +198,7 @@ bool mbp_detour_take(struct mbp_detour *detour, const struct mbp_call *call, boo
 {
     struct functions functions;
     struct mbp_error ignored;
-    if (!mbp_detour_allowed(call) || !look_up(call, &functions)) {
+    if (!mbp_detour_allowed(call) || !look_up(call->binding, &functions)) {
         return false;
     }
     if (mbp_thread.avoid_count < MBP_AVOID_MOST) {
@@ -279,11 +262,11 @@ bool mbp_detour_begin(struct mbp_detour *detour, struct mbp_call *call)
     }
     mbp_call_look_into(call);
     if (lost && lost == *stream_of(call)) {
-        return !look_up(call, &functions) || replace_lost(detour, call, &functions);
+        return !look_up(call->binding, &functions) || replace_lost(detour, call, &functions);
     }
     const int64_t cursor = cursor_of_command(call);
     const uint32_t server = cursor ? mbp_moved_cursors_find(call->cluster, cursor) : 0;
-    return server == 0 || !look_up(call, &functions) ||
+    return server == 0 || !look_up(call->binding, &functions) ||
            go_to(detour, call, &functions, server, call->reply, call->error);
 }
 
@@ -303,7 +286,7 @@ void mbp_detour_end(struct mbp_detour *detour, const struct mbp_call *call, bool
 {
     struct functions functions;
     mbp_thread.avoid_count = 0;
-    if (!detour->own_stream || !look_up(call, &functions)) {
+    if (!detour->own_stream || !look_up(call->binding, &functions)) {
         return;
     }
     const uint32_t server = mbp_server_stream_id(detour->own_stream);

@@ -2,7 +2,7 @@
 
 #include "common/process.h"
 #include "shim/driver/document.h"
-#include "shim/driver/objects.h"
+#include "shim/driver/functions.h"
 
 #include <stddef.h>
 
@@ -17,24 +17,7 @@
     X(bool, bson_append_utf8,                                                                      \
         (struct mbp_bson *, const char *key, int length, const char *text, int text_length))
 
-struct functions {
-#define X(result, name, parameters) result(*name) parameters;
-    FUNCTIONS(X)
-#undef X
-};
-
-static bool look_up(const struct mbp_binding *binding, struct functions *functions)
-{
-    struct mbp_scope scope = mbp_scope_open((const void *)binding->real);
-    bool all = true;
-#define X(result, name, parameters)                                                                \
-    functions->name = (result(*) parameters)mbp_scope_find(&scope, #name);                         \
-    all = all && functions->name;
-    FUNCTIONS(X)
-#undef X
-    mbp_scope_close(&scope);
-    return all;
-}
+MBP_FUNCTIONS(FUNCTIONS)
 
 /* What the profile says: a text, or simply true. */
 static bool says(const struct mbp_field *field, const char *text)

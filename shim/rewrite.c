@@ -1,7 +1,7 @@
 #include "shim/rewrite.h"
 
 #include "common/process.h"
-#include "shim/driver/objects.h"
+#include "shim/driver/functions.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -18,24 +18,7 @@
     X(bool, bson_append_document,                                                                  \
         (struct mbp_bson *, const char *key, int length, const struct mbp_bson *))
 
-struct functions {
-#define X(result, name, parameters) result(*name) parameters;
-    FUNCTIONS(X)
-#undef X
-};
-
-static bool look_up(const struct mbp_call *call, struct functions *functions)
-{
-    struct mbp_scope scope = mbp_scope_open((const void *)call->binding->real);
-    bool all = true;
-#define X(result, name, parameters)                                                                \
-    functions->name = (result(*) parameters)mbp_scope_find(&scope, #name);                         \
-    all = all && functions->name;
-    FUNCTIONS(X)
-#undef X
-    mbp_scope_close(&scope);
-    return all;
-}
+MBP_FUNCTIONS(FUNCTIONS)
 
 /* The command takes over `document`, which replaces an earlier one. */
 static void put_in_place(
@@ -99,7 +82,7 @@ void mbp_rewrite_time_limit(
     }
     if (!rewrite->in_use) {
         struct mbp_bson copy;
-        if (!look_up(call, &functions)) {
+        if (!look_up(call->binding, &functions)) {
             return;
         }
         functions.bson_copy_to(*mbp_command_document(call->command), &copy);
@@ -187,7 +170,7 @@ void mbp_rewrite_majority(struct mbp_rewrite *rewrite, const struct mbp_call *ca
     struct mbp_bson concern;
     struct mbp_bson changed;
     struct draft draft;
-    if (!look_up(call, &functions)) {
+    if (!look_up(call->binding, &functions)) {
         return;
     }
     if (mbp_document_find(&command, WRITE_CONCERN, &field)) {
