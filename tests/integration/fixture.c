@@ -1,5 +1,6 @@
 #include "fixture.h"
 
+#include "common/clock.h"
 #include "common/segment.h"
 
 #include <criterion/criterion.h>
@@ -53,7 +54,10 @@ void fixture_settings_for_any_driver(void)
     snprintf(bucket + strlen(bucket), 32, "%d", (int)getpid());
     setenv("MONGOBP_BUCKET", bucket, 1);
     setenv("MONGOBP_BASE_BACKOFF_MS", "1", 1);
-    snprintf(fixture.name, sizeof fixture.name, "mbp_%d", (int)getpid());
+    /* Not the process alone: the same number may have been there before, and its database be left.
+     */
+    snprintf(fixture.name, sizeof fixture.name, "mbp_%d_%llx", (int)getpid(),
+        (unsigned long long)mbp_wall_clock_ms());
     mongoc_init();
 }
 
