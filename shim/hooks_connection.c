@@ -142,8 +142,8 @@ static __attribute__((cold, noinline)) bool may_try_again(const struct mbp_bindi
     uintptr_t a1, uintptr_t a2, uintptr_t a3, uintptr_t a4, uintptr_t a5, uintptr_t a6, uintptr_t a7
 #define ARGUMENTS a1, a2, a3, a4, a5, a6, a7
 
-/* The long way: where the program doesn't want to know why it failed, we do all
- * the same. */
+/* The long way, for the first call from a place and for programs that don't want
+ * to know why it failed: we do. */
 static __attribute__((cold, noinline)) void *connect_and_see(const struct mbp_binding *binding,
     uintptr_t const arguments[MBP_CONNECT_PARAMETERS], unsigned reply, unsigned error)
 {
